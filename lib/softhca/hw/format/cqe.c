@@ -104,6 +104,14 @@ shca_cqe_describe_plain(struct shca_cqe *cqe, const struct shca_headers *outer,
 	describe(cqe, 0, header_type(outer), rx_csum, timestamp);
 }
 
+static struct shca_rx_csum
+check(const uint8_t *bytes, const struct shca_headers *headers)
+{
+	const struct shca_rx_csum_stack stack = shca_rx_csum_stack(bytes, headers);
+
+	return shca_rx_csum_check(bytes, &stack);
+}
+
 void
 shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool see_tunnels,
 	uint64_t timestamp)
@@ -111,12 +119,12 @@ shca_cqe_describe(struct shca_cqe *cqe, const struct shca_packet *packet, bool s
 	const struct shca_headers *outer = &packet->outer;
 	const struct shca_headers *inner = &packet->inner;
 	const uint8_t *bytes = packet->bytes;
-	struct shca_rx_csum rx_csum = shca_rx_csum_stack(bytes, outer);
+	struct shca_rx_csum rx_csum = check(bytes, outer);
 	uint8_t types = header_type(outer);
 	uint8_t info = 0;
 
 	if (see_tunnels && inner->valid) {
-		struct shca_rx_csum inside = shca_rx_csum_stack(bytes, inner);
+		struct shca_rx_csum inside = check(bytes, inner);
 		/* An outer header without an L4 checksum (GRE) cannot have a wrong one. */
 		bool outer_good = rx_csum.l3_good && (outer->l4 == SHCA_L4_NONE || rx_csum.l4_good);
 

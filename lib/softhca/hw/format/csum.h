@@ -35,7 +35,7 @@ shca_csum_add_word(uint64_t sum, uint64_t word)
 	return sum + carry;
 }
 
-/** shca_csum_add(@p bytes, @p length, 0) of 8 bytes or more, in line. */
+/** @return partial sum of 8 bytes or more, in line: up to 64 bits of it are in use. */
 static inline uint64_t
 shca_csum_short(const uint8_t *bytes, size_t length)
 {
@@ -52,19 +52,29 @@ shca_csum_short(const uint8_t *bytes, size_t length)
 		word = htole64(le64toh(word) >> (64 - 8 * rest));
 		sum = shca_csum_add_word(sum, word);
 	}
-	/* Fold to 33 bits, so that callers can add several sums without overflow. */
-	return (sum & UINT32_MAX) + (sum >> 32);
+	return sum;
 }
 
 /** @return @p sum in 16 bits, not inverted, in memory order. */
 static inline uint16_t
 shca_csum_fold(uint64_t sum)
 {
-	sum = (sum & UINT32_MAX) + (sum >> 32);
-	sum = (sum & UINT32_MAX) + (sum >> 32);
-	sum = (sum & UINT16_MAX) + (sum >> 16);
-	sum = (sum & UINT16_MAX) + (sum >> 16);
-	return (uint16_t)sum;
+	uint32_t half;
+
+	/* A number plus itself with its halves exchanged: the upper half is the sum of both and of
+	 * its own carry. */
+	sum += sum << 32 | sum >> 32;
+	half = (uint32_t)(sum >> 32);
+	half += half << 16 | half >> 16;
+	return (uint16_t)(half >> 16);
+}
+
+/** @return whether @p sum in 16 bits has all bits set, as that of data with its own checksum. */
+static inline bool
+shca_csum_is_good(uint64_t sum)
+{
+	/* Each 16 bits weigh 1 modulo 2^16 - 1. */
+	return sum != 0 && sum % UINT16_MAX == 0;
 }
 
 /** @return partial sum of the TCP/UDP pseudo header of @p headers, whose frame is @p bytes. */

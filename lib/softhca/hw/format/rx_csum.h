@@ -21,18 +21,38 @@ struct shca_rx_csum {
 	uint16_t checksum; /**< of all bytes behind the Ethernet header, in memory order */
 };
 
+/** What frames with the same headers have in common, checksums and what no rule reads apart. */
+struct shca_rx_csum_stack {
+	const struct shca_headers *headers;
+	bool covers_l4;
+	uint64_t pseudo; /**< partial sum of the pseudo header */
+};
+
+/** @return the stack of @p headers, those of the frame. */
+static inline struct shca_rx_csum_stack
+shca_rx_csum_stack(const uint8_t *bytes, const struct shca_headers *headers)
+{
+	const bool covers_l4 = shca_csum_covers_l4(headers);
+
+	return (struct shca_rx_csum_stack){ headers, covers_l4,
+		covers_l4 ? shca_csum_pseudo(bytes, headers) : 0 };
+}
+
 /** @return the sum of the IP header: some words of 32 bits, mostly five. */
 static inline uint64_t
 shca_rx_csum_l3_sum(const uint8_t *bytes, const struct shca_headers *headers)
 {
 	const uint8_t *end = bytes + headers->l4_offset;
 	const uint8_t *at = bytes + headers->l3_offset;
-	uint64_t sum = 0;
+	uint64_t sum, pair;
 	uint32_t word;
 
-	for (; at < end; at += sizeof(word)) {
+	memcpy(&sum, at, sizeof(sum));
+	memcpy(&pair, at + sizeof(sum), sizeof(pair));
+	sum = shca_csum_add_word(sum, pair);
+	for (at += 2 * sizeof(pair); at < end; at += sizeof(word)) {
 		memcpy(&word, at, sizeof(word));
-		sum += word;
+		sum = shca_csum_add_word(sum, word);
 	}
 	return sum;
 }
@@ -59,7 +79,7 @@ shca_rx_csum_l3(const struct shca_headers *headers, uint64_t l3_sum)
 {
 	if (headers->l3 != SHCA_L3_IPV4)
 		return headers->l3 == SHCA_L3_IPV6;
-	return shca_csum_fold(l3_sum) == UINT16_MAX;
+	return shca_csum_is_good(l3_sum);
 }
 
 /**
@@ -69,22 +89,24 @@ shca_rx_csum_l3(const struct shca_headers *headers, uint64_t l3_sum)
  * @param l4_sum of the bytes from the L4 header to the end of the IP packet
  */
 static inline bool
-shca_rx_csum_l4(const uint8_t *bytes, const struct shca_headers *headers, uint64_t l4_sum)
+shca_rx_csum_l4(const uint8_t *bytes, const struct shca_rx_csum_stack *stack, uint64_t l4_sum)
 {
+	const struct shca_headers *headers = stack->headers;
 	uint16_t checksum;
 
-	if (!shca_csum_covers_l4(headers))
+	if (!stack->covers_l4)
 		return false;
 	memcpy(&checksum, bytes + headers->l4_offset + SHCA_RX_CSUM_UDP_CHECKSUM, sizeof(checksum));
 	if (headers->l4 == SHCA_L4_UDP && checksum == 0)
 		return true;
-	return shca_csum_fold(l4_sum + shca_csum_pseudo(bytes, headers)) == UINT16_MAX;
+	return shca_csum_is_good(shca_csum_add_word(l4_sum, stack->pseudo));
 }
 
 /** Check a frame by one stack of its headers. */
 static inline struct shca_rx_csum
-shca_rx_csum_stack(const uint8_t *bytes, const struct shca_headers *headers)
+shca_rx_csum_check(const uint8_t *bytes, const struct shca_rx_csum_stack *stack)
 {
+	const struct shca_headers *headers = stack->headers;
 	uint64_t header_sum, sum;
 
 	if (headers->l3 == SHCA_L3_NONE)
@@ -93,10 +115,10 @@ shca_rx_csum_stack(const uint8_t *bytes, const struct shca_headers *headers)
 	sum = shca_rx_csum_l4_sum(bytes, headers);
 	return (struct shca_rx_csum){
 		.l3_good = shca_rx_csum_l3(headers, header_sum),
-		.l4_good = shca_rx_csum_l4(bytes, headers, sum),
+		.l4_good = shca_rx_csum_l4(bytes, stack, sum),
 		/* The sum runs from the IP header on; its words are in memory order already. An IP
 		 * header has an even length, so the two sums add up. */
-		.checksum = shca_csum_fold(header_sum + sum),
+		.checksum = shca_csum_fold(shca_csum_add_word(header_sum, sum)),
 	};
 }
 

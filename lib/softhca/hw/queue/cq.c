@@ -35,6 +35,7 @@ use_ring(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe_bytes
 	cq->attr.nb_cqes = nb_cqes;
 	cq->attr.cqe_bytes = cqe_bytes;
 	cq->limit = cq->is_watched ? 0 : nb_cqes;
+	cq->unread_mask = nb_cqes <= UINT16_MAX ? UINT16_MAX : SHCA_CQ_ARM_CI_MASK;
 	cq->checks_room = !cq->attr.ignore_overrun || cq->is_watched;
 	cq->body = ring + cqe_bytes - SHCA_CQE_BYTES;
 	cq->nb_cqes_log2 = (uint8_t)__builtin_ctz(nb_cqes);

@@ -44,14 +44,11 @@ complete(struct shca_sq *sq, uint8_t opcode, uint16_t counter)
 
 /** The frames from the head to @p end, of one WQE, leave. */
 static inline void
-account(struct shca_device *dev, struct shca_sq *sq, unsigned int end)
+account(struct shca_device *dev, struct shca_sq *sq, unsigned int end, uint32_t bytes)
 {
 	struct shca_out *out = &dev->out;
 	const unsigned int nb = end - out->head;
-	uint64_t bytes = 0;
 
-	for (unsigned int i = out->head; i < end; i++)
-		bytes += out->frame[i].length;
 	out->head = end;
 	if (!dev->carries) {
 		dev->stats.tx_no_link += nb;
@@ -65,6 +62,18 @@ account(struct shca_device *dev, struct shca_sq *sq, unsigned int end)
 	}
 }
 
+/** The frames from the head to @p end leave, others of their WQE do not yet. */
+static void
+leave_in_part(struct shca_device *dev, struct shca_out_wqe *wqe, unsigned int end)
+{
+	uint32_t bytes = 0;
+
+	for (unsigned int i = dev->out.head; i < end; i++)
+		bytes += dev->out.frame[i].length;
+	wqe->bytes -= bytes;
+	account(dev, wqe->sq, end, bytes);
+}
+
 /** @p nb frames from the head on have left: account for them, and complete the WQEs that have no
  * more. */
 static void
@@ -74,13 +83,13 @@ leave(struct shca_device *dev, unsigned int nb)
 	const unsigned int end = out->head + nb;
 
 	while (out->wqe_head < out->wqe_count) {
-		const struct shca_out_wqe *wqe = &out->wqe[out->wqe_head];
+		struct shca_out_wqe *wqe = &out->wqe[out->wqe_head];
 
 		if (wqe->end > end) {
-			account(dev, wqe->sq, end);
+			leave_in_part(dev, wqe, end);
 			return;
 		}
-		account(dev, wqe->sq, wqe->end);
+		account(dev, wqe->sq, wqe->end, wqe->bytes);
 		/* First, so that a fault on the CQ does not complete it again. */
 		out->wqe_head++;
 		if (wqe->completes)
@@ -212,8 +221,10 @@ lose_all(struct shca_out *out)
 {
 	SHCA_ERR("the wire faulted on a frame of its own: %u frames lost", out->count - out->head);
 	out->count = out->head;
-	for (unsigned int i = out->wqe_head; i < out->wqe_count; i++)
+	for (unsigned int i = out->wqe_head; i < out->wqe_count; i++) {
 		out->wqe[i].end = out->head;
+		out->wqe[i].bytes = 0;
+	}
 }
 
 void

@@ -16,11 +16,13 @@ struct run {
 	struct shca_rq *rq;
 	const struct shca_flow_cache_line *line;
 	struct shca_mem_window window;
+	struct shca_rx_csum_stack stack; /* the frames of a line have the same */
 	/* The frame before is in the CQ's block of compressed completions with these checksum
-	 * results: the next one may be like it. */
-	bool has_latest;
-	struct shca_rx_csum latest;
+	 * results, and the next one may be like it; or NONE_LATEST. */
+	uint8_t latest;
 };
+
+#define NONE_LATEST UINT8_MAX
 
 /** @return whether the queue gives a frame one buffer and takes it unchanged. */
 static bool
@@ -75,6 +77,12 @@ make_mini(const struct run *run, struct shca_rx_csum rx_csum)
 	return mini;
 }
 
+static inline uint8_t
+good(struct shca_rx_csum rx_csum)
+{
+	return (uint8_t)(rx_csum.l3_good << 1 | rx_csum.l4_good);
+}
+
 static void
 push(struct run *run, struct shca_rx_csum rx_csum)
 {
@@ -92,21 +100,20 @@ push(struct run *run, struct shca_rx_csum rx_csum)
 	shca_cqe_describe_plain(&described, &run->line->packet.outer, rx_csum, rq->dev->ticks);
 	shca_cqe_set_rx(&cqe, &described, &cqe_rx);
 	shca_cq_push(rq->attr.cq, &cqe, false);
-	run->has_latest = rq->attr.cq->block != NULL;
-	if (run->has_latest)
-		shca_cq_prefetch_title(rq->attr.cq);
-	run->latest = rx_csum;
+	if (rq->attr.cq->block == NULL)
+		return;
+	shca_cq_prefetch_title(rq->attr.cq);
+	run->latest = good(rx_csum);
 }
 
 /** The frame is in its buffer. */
 static inline void
 complete(struct run *run, const uint8_t *bytes)
 {
-	const struct shca_rx_csum rx_csum = shca_rx_csum_stack(bytes, &run->line->packet.outer);
+	const struct shca_rx_csum rx_csum = shca_rx_csum_check(bytes, &run->stack);
 	struct shca_rq *rq = run->rq;
 
-	if (!run->has_latest || rx_csum.l3_good != run->latest.l3_good ||
-		rx_csum.l4_good != run->latest.l4_good ||
+	if (good(rx_csum) != run->latest ||
 		!shca_cq_push_like(rq->attr.cq, make_mini(run, rx_csum)))
 		push(run, rx_csum);
 	rq->ci++;
@@ -154,7 +161,7 @@ receive_one(struct run *run, const struct shca_frame *frame)
 	};
 
 	packet.bytes = frame->bytes;
-	run->has_latest = false;
+	run->latest = NONE_LATEST;
 	shca_rq_receive(run->rq, &rx, &cqe_rx);
 }
 
@@ -162,7 +169,12 @@ void
 shca_rq_run_receive(const struct shca_flow_cache_line *line, const struct shca_frame *frame,
 	unsigned int nb_frames)
 {
-	struct run run = { .rq = line->rq, .line = line };
+	struct run run = {
+		.rq = line->rq,
+		.line = line,
+		.stack = shca_rx_csum_stack(frame->bytes, &line->packet.outer),
+		.latest = NONE_LATEST,
+	};
 	unsigned int i = 0;
 
 	while (i < nb_frames) {

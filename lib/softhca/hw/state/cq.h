@@ -34,7 +34,8 @@ struct shca_cq {
 	struct shca_minicqe_block *block; /**< completions since pi; NULL: no compression */
 	uint32_t ci_seen;                 /**< the consumer index when it was last read */
 	bool checks_room;                 /**< it can overrun, or it is watched */
-	uint32_t limit; /**< fewer unread CQEs than that: the ring cannot be full */
+	uint32_t limit;       /**< fewer unread CQEs than that: the ring cannot be full */
+	uint32_t unread_mask; /**< of a difference of consumer indices */
 	uint8_t nb_cqes_log2;
 	bool is_faulty;        /**< faults may strike it (hw/check/inject.h) */
 	bool is_watched;       /**< is_faulty, or what crosses PCI is counted (hw/check/bus.h) */
@@ -94,9 +95,7 @@ shca_cq_next(const struct shca_cq *cq)
 static inline uint32_t
 shca_cq_nb_unread(const struct shca_cq *cq)
 {
-	uint32_t mask = cq->attr.nb_cqes <= UINT16_MAX ? UINT16_MAX : SHCA_CQ_ARM_CI_MASK;
-
-	return (shca_cq_next(cq) - cq->ci_seen) & mask;
+	return (shca_cq_next(cq) - cq->ci_seen) & cq->unread_mask;
 }
 
 /** Prefetch the lines of a block that has just begun. */
@@ -123,7 +122,9 @@ shca_cq_prefetch_mini_cqes(const struct shca_cq *cq)
 static inline bool
 shca_cq_push_like(struct shca_cq *cq, struct shca_minicqe mini)
 {
-	if (cq->failed || shca_cq_nb_unread(cq) >= cq->limit ||
+	const uint32_t next = cq->pi + cq->block->nb;
+
+	if (cq->failed || ((next - cq->ci_seen) & cq->unread_mask) >= cq->limit ||
 		!shca_minicqe_add_like(cq->block, mini))
 		return false;
 	shca_cq_prefetch_mini_cqes(cq);

@@ -16,6 +16,7 @@
 #ifndef SHCA_HW_STATE_FLOW_CACHE_H
 #define SHCA_HW_STATE_FLOW_CACHE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -54,22 +55,33 @@ struct shca_flow_cache {
 	struct shca_flow_cache_line *latest; /**< latest hit or insertion */
 };
 
+/** @return the bits in which vector @p number of @p line differs from a frame, which has it there.
+ */
+static inline shca_flow_cache_vector
+shca_flow_cache_differing(
+	const struct shca_flow_cache_line *line, unsigned int number, const uint8_t *at)
+{
+	shca_flow_cache_vector bytes;
+
+	memcpy(&bytes, at, sizeof(bytes));
+	return (bytes & line->mask[number]) ^ line->value[number];
+}
+
 /** @return whether @p line has the results for @p frame, while the rules are those of its
  * generation. */
 static inline bool
 shca_flow_cache_is_like(const struct shca_flow_cache_line *line, const struct shca_frame *frame)
 {
-	const uint32_t offset[SHCA_FLOW_CACHE_VECTORS] = { 0, 16, 32, line->last };
-	shca_flow_cache_vector differing = { 0 };
+	const uint8_t *bytes = frame->bytes;
+	shca_flow_cache_vector differing;
 
 	if (frame->length != line->length || frame->port != line->port)
 		return false;
-	for (unsigned int i = 0; i < SHCA_FLOW_CACHE_VECTORS; i++) {
-		shca_flow_cache_vector bytes;
-
-		memcpy(&bytes, frame->bytes + offset[i], sizeof(bytes));
-		differing |= (bytes & line->mask[i]) ^ line->value[i];
-	}
+	static_assert(SHCA_FLOW_CACHE_VECTORS == 4, "one line each");
+	differing = shca_flow_cache_differing(line, 0, bytes);
+	differing |= shca_flow_cache_differing(line, 1, bytes + sizeof(differing));
+	differing |= shca_flow_cache_differing(line, 2, bytes + 2 * sizeof(differing));
+	differing |= shca_flow_cache_differing(line, 3, bytes + line->last);
 	return (differing[0] | differing[1]) == 0;
 }
 

@@ -38,6 +38,7 @@ struct shca_sq;
 struct shca_out_wqe {
 	struct shca_sq *sq; /**< NULL: frames of the kernel, or of queue pairs with a transport */
 	unsigned int end;   /**< the frame behind its last one */
+	uint32_t bytes;     /**< of the frames that have not left */
 	uint16_t counter;
 	uint8_t opcode;
 	bool completes; /**< a CQE is due when its frames have left */
@@ -118,6 +119,7 @@ shca_out_append(struct shca_out *out, struct shca_out_wqe *wqe, const struct shc
 	assert(out->count < SHCA_OUT_FRAMES && frame->length != 0);
 	out->frame[out->count++] = *frame;
 	wqe->end = out->count;
+	wqe->bytes += frame->length;
 }
 
 /** Queue a frame of WQE @p counter; there is room. */
