@@ -19,10 +19,14 @@
 #include "hw/roce/count.h"
 #include "wire/wire.h"
 
-/** After SPIN_NS without work the thread sleeps, FIRST_SLEEP_NS at first and twice as long each
- * time that no work comes. A doorbell is a store in memory and wakes no thread, so LAST_SLEEP_NS
- * bounds its latency. */
+/** Without work the thread spins for as long as that has paid lately, at most SPIN_NS, and tries
+ * all of that again every SPIN_TRIES times: what a program on the same CPU posts never comes while
+ * this thread spins. Then it sleeps, FIRST_SLEEP_NS at first and twice as long each time that no
+ * work comes. A doorbell is a store in memory and wakes no thread, so LAST_SLEEP_NS bounds its
+ * latency. */
 #define SPIN_NS        50000
+#define LEAST_SPIN_NS  1000
+#define SPIN_TRIES     16
 #define FIRST_SLEEP_NS 20000
 #define LAST_SLEEP_NS  1000000
 
@@ -172,12 +176,54 @@ obey(struct shca_thread *thread)
 	return wish != WISH_END;
 }
 
+/** How the thread waits for work. */
+struct wait {
+	uint64_t worked_ns; /* when there was work last */
+	uint64_t idle_ns;   /* since then, when there was none last; 0: always */
+	uint64_t spin_ns;
+	uint64_t sleep_ns;    /* the next time; 0: it has not slept since */
+	unsigned int nb_vain; /* times that it has spun and had to sleep */
+};
+
+/** There was work: learn from how it came. */
+static void
+end_wait(struct wait *wait, uint64_t now)
+{
+	if (wait->sleep_ns != 0) {
+		wait->spin_ns /= 2;
+		wait->nb_vain++;
+	} else if (wait->idle_ns != 0 && 2 * (wait->idle_ns - wait->worked_ns) > wait->spin_ns) {
+		wait->spin_ns = 2 * (wait->idle_ns - wait->worked_ns);
+	}
+	if (wait->spin_ns < LEAST_SPIN_NS)
+		wait->spin_ns = LEAST_SPIN_NS;
+	if (wait->spin_ns > SPIN_NS)
+		wait->spin_ns = SPIN_NS;
+	wait->worked_ns = now;
+	wait->idle_ns = 0;
+	wait->sleep_ns = 0;
+}
+
+/** There was none: spin or sleep. */
+static void
+go_on_waiting(struct shca_thread *thread, struct wait *wait, uint64_t now)
+{
+	const uint64_t spin_ns = wait->nb_vain % SPIN_TRIES == 0 ? SPIN_NS : wait->spin_ns;
+
+	wait->idle_ns = now;
+	if (now - wait->worked_ns < spin_ns)
+		return;
+	wait->sleep_ns = wait->sleep_ns == 0 ? FIRST_SLEEP_NS : wait->sleep_ns * 2;
+	if (wait->sleep_ns > LAST_SLEEP_NS)
+		wait->sleep_ns = LAST_SLEEP_NS;
+	sleep_on_wires(thread, wait->sleep_ns);
+}
+
 static void *
 run(void *arg)
 {
 	struct shca_thread *thread = arg;
-	uint64_t sleep_ns = FIRST_SLEEP_NS;
-	uint64_t worked_ns = 0;
+	struct wait wait = { .spin_ns = SPIN_NS };
 
 	/* Fine sleeps: the default slack of 50 us would more than double the short ones. */
 	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
@@ -186,13 +232,10 @@ run(void *arg)
 		uint64_t now = shca_clock_ns();
 
 		report_counters(thread, now);
-		if (has_worked) {
-			worked_ns = now;
-			sleep_ns = FIRST_SLEEP_NS;
-		} else if (now - worked_ns >= SPIN_NS) {
-			sleep_on_wires(thread, sleep_ns);
-			sleep_ns = sleep_ns * 2 < LAST_SLEEP_NS ? sleep_ns * 2 : LAST_SLEEP_NS;
-		}
+		if (has_worked)
+			end_wait(&wait, now);
+		else
+			go_on_waiting(thread, &wait, now);
 	}
 	return NULL;
 }
