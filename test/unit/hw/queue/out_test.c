@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames on their way out that cannot be read when the wire takes them at last. */
+/* Frames on their way out: those that wait, leave in part, go with their queue, or cannot be read
+ * at last. */
 #include "rig.h"
 
 #include <endian.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+
+#include "hw/state/out.h"
 
 #define PAGE 4096u
 
@@ -93,8 +98,180 @@ faults_of_the_wire(void **state)
 	assert_false(rig_poll(&rig.tx, &cqe));
 	assert_int_equal(shca_sq_state(rig.sq), SHCA_QUEUE_READY);
 	assert_int_equal(rig.wire.nb_sent, 0);
+	assert_int_equal(shca_device_stats(rig.dev)->tx_bytes, 0);
 	rig_close(&rig);
 	munmap(forbidden, PAGE);
+}
+
+/** A second send queue, posted to as the rig's own is. */
+static void
+open_other(const struct rig *rig, struct rig *other)
+{
+	*other = *rig;
+	other->sq_attr.ring = aligned_alloc(64, (size_t)rig->sq_attr.nb_wqebbs * SHCA_WQEBB_BYTES);
+	other->sq_attr.dbrec = aligned_alloc(64, 64);
+	memset(other->sq_attr.dbrec, 0, 64);
+	shca_device_lock(rig->dev);
+	assert_int_equal(shca_sq_create(rig->dev, &other->sq_attr, &other->sq), 0);
+	shca_sq_modify(other->sq, SHCA_QUEUE_READY);
+	shca_device_unlock(rig->dev);
+}
+
+static void
+close_other(struct rig *other)
+{
+	shca_device_lock(other->dev);
+	shca_sq_destroy(other->sq);
+	shca_device_unlock(other->dev);
+	free(other->sq_attr.ring);
+	free(other->sq_attr.dbrec);
+}
+
+static void
+send_some(struct rig *rig, uint32_t length, unsigned int nb)
+{
+	uint8_t frame[300];
+
+	for (uint32_t i = 0; i < nb; i++) {
+		rig_frame(frame, length + i, (uint8_t)length);
+		rig_place(rig, length * 10 + i * 300, frame, length + i);
+		rig_send(rig, length * 10 + i * 300, length + i, SHCA_CE_ALWAYS);
+	}
+}
+
+/** @return bytes of the frames that were sent, which are of @p length and one more each */
+static uint64_t
+expect_sent(const struct rig *rig, unsigned int from, uint32_t length, unsigned int nb)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < nb; i++) {
+		assert_int_equal(rig->wire.sent[from + i].length, length + i);
+		bytes += length + i;
+	}
+	return bytes;
+}
+
+static void
+expect_completed(struct rig *rig, const struct shca_sq *sq, unsigned int nb)
+{
+	struct shca_cqe cqe;
+
+	for (unsigned int i = 0; i < nb; i++) {
+		assert_true(rig_poll(&rig->tx, &cqe));
+		assert_int_equal(cqe.op_own >> 4, MLX5_CQE_REQ);
+		assert_int_equal(be16toh(cqe.wqe_counter), i);
+		assert_int_equal(be32toh(cqe.sop_drop_qpn) & 0xffffff, shca_sq_number(sq));
+	}
+}
+
+/** Frames of two queues wait, of the later one first. One queue is destroyed or reset: only its
+ * frames are lost. */
+static void
+one_queue_goes(void **state)
+{
+	struct shca_cqe cqe;
+	struct rig rig;
+
+	(void)state;
+	for (unsigned int first_goes = 0; first_goes < 2; first_goes++) {
+		struct rig other;
+		struct rig *gone = first_goes ? &other : &rig, *kept = first_goes ? &rig : &other;
+		const uint32_t length = first_goes ? 100 : 200;
+
+		rig_init(&rig);
+		rig_open(&rig);
+		open_other(&rig, &other);
+		rig.wire.room = 0;
+		send_some(gone, 300 - length, 4);
+		send_some(kept, length, 3);
+		shca_device_step(rig.dev);
+		assert_int_equal(rig.wire.nb_sent, 0);
+		shca_device_lock(rig.dev);
+		shca_sq_modify(gone->sq, SHCA_QUEUE_RESET);
+		shca_device_unlock(rig.dev);
+		rig.wire.room = 100;
+		shca_device_step(rig.dev);
+		assert_int_equal(rig.wire.nb_sent, 3);
+		assert_int_equal(
+			expect_sent(&rig, 0, length, 3), shca_device_stats(rig.dev)->tx_bytes);
+		expect_completed(&rig, kept->sq, 3);
+		assert_false(rig_poll(&rig.tx, &cqe));
+		close_other(&other);
+		rig_close(&rig);
+	}
+}
+
+/** The wire takes two of five frames of two WQEs: what has left counts, and completes, once. */
+static void
+some_leave(void **state)
+{
+	struct shca_cqe cqe;
+	struct rig_wqe wqe;
+	uint8_t frame[300];
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	rig_frame(frame, sizeof(frame), 1);
+	rig_place(&rig, 0, frame, sizeof(frame));
+	rig.wire.room = 2;
+	for (unsigned int i = 0; i < 2; i++) {
+		rig_wqe_start(&wqe, SHCA_OPCODE_ENHANCED_MPSW, SHCA_CE_ALWAYS);
+		rig_wqe_eth(&wqe, 0, 0, "", 0);
+		for (uint32_t n = 0; n < 3 - i; n++)
+			rig_wqe_pointer(&wqe, rig.mr->lkey, (uintptr_t)rig.buffers + RIG_TX_OFFSET,
+				100 * (i + 1) + n);
+		rig_post(&rig, &wqe);
+	}
+	shca_device_step(rig.dev);
+	assert_int_equal(expect_sent(&rig, 0, 100, 2), shca_device_stats(rig.dev)->tx_bytes);
+	assert_int_equal(shca_device_stats(rig.dev)->tx_frames, 2);
+	assert_false(rig_poll(&rig.tx, &cqe));
+	rig.wire.room = 1;
+	shca_device_step(rig.dev);
+	expect_completed(&rig, rig.sq, 1);
+	assert_false(rig_poll(&rig.tx, &cqe));
+	assert_int_equal(shca_device_stats(rig.dev)->tx_bytes, 303);
+	rig.wire.room = 100;
+	shca_device_step(rig.dev);
+	assert_int_equal(shca_device_stats(rig.dev)->tx_frames, 5);
+	assert_int_equal(shca_device_stats(rig.dev)->tx_bytes, 303 + expect_sent(&rig, 3, 200, 2));
+	assert_true(rig_poll(&rig.tx, &cqe));
+	assert_int_equal(be16toh(cqe.wqe_counter), 2);
+	assert_false(rig_poll(&rig.tx, &cqe));
+	rig_close(&rig);
+}
+
+/** More WQEs without a frame complete behind one that waits than there is room for. */
+static void
+many_wait_for_one(void **state)
+{
+	const unsigned int nb = SHCA_OUT_WQES + 10;
+	struct shca_cqe cqe;
+	struct rig_wqe wqe;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.sq_attr.nb_wqebbs = 256;
+	rig.nb_cqes = 256;
+	rig_open(&rig);
+	rig.wire.room = 0;
+	send_some(&rig, 100, 1);
+	for (unsigned int i = 1; i < nb; i++) {
+		rig_wqe_start(&wqe, MLX5_OPCODE_NOP, SHCA_CE_ALWAYS);
+		rig_post(&rig, &wqe);
+	}
+	for (unsigned int i = 0; i < nb; i++)
+		shca_device_step(rig.dev);
+	assert_false(rig_poll(&rig.tx, &cqe));
+	rig.wire.room = 1;
+	rig_run(&rig);
+	expect_completed(&rig, rig.sq, nb);
+	assert_false(rig_poll(&rig.tx, &cqe));
+	rig_close(&rig);
 }
 
 int
@@ -103,6 +280,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unmapped_while_waiting),
 		cmocka_unit_test(faults_of_the_wire),
+		cmocka_unit_test(one_queue_goes),
+		cmocka_unit_test(some_leave),
+		cmocka_unit_test(many_wait_for_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
