@@ -53,7 +53,8 @@ shca_device_die(struct shca_device *dev)
 		return;
 	dev->is_dead = true;
 	dev->conf.findings = NULL; /* errors of a program from now on are not its fault */
-	shca_faulty_rest(dev->conf.wire, UINT64_MAX);
+	if (dev->may_fail) /* else its wire is not one that rests: a keeper that ends removes all */
+		shca_faulty_rest(dev->conf.wire, UINT64_MAX);
 	lose_carrier(dev->conf.wire);
 	for (uint32_t port = 1; port <= shca_conf_nb_ports(&dev->conf); port++)
 		lose_carrier(shca_conf_kernel(&dev->conf, port));

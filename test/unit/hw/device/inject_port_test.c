@@ -304,6 +304,25 @@ dies_while_it_catches_up(void **state)
 	close_faulty(&rig, &told);
 }
 
+/** A keeper that ends removes devices without faults, too, whose wires are what they are. */
+static void
+dies_without_faults(void **state)
+{
+	struct rig_wire before;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	before = rig.wire;
+	before.no_carrier = true;
+	shca_device_lock(rig.dev);
+	shca_device_die(rig.dev);
+	shca_device_unlock(rig.dev);
+	assert_memory_equal(&rig.wire, &before, sizeof(before));
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
@@ -317,6 +336,7 @@ main(void)
 		cmocka_unit_test(dead_device),
 		cmocka_unit_test(catches_up),
 		cmocka_unit_test(dies_while_it_catches_up),
+		cmocka_unit_test(dies_without_faults),
 	};
 
 	return cmocka_run_group_tests_name("hw/inject_port", tests, NULL, NULL);
