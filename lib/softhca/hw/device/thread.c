@@ -181,7 +181,7 @@ struct wait {
 	uint64_t worked_ns; /* when there was work last */
 	uint64_t idle_ns;   /* since then, when there was none last; 0: always */
 	uint64_t spin_ns;
-	uint64_t sleep_ns;    /* the next time; 0: it has not slept since */
+	uint64_t sleep_ns;    /* the last time; 0: it has not slept since */
 	unsigned int nb_vain; /* times that it has spun and had to sleep */
 };
 
