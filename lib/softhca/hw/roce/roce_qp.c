@@ -299,8 +299,7 @@ run_connected(struct shca_roce_qp *qp)
 	}
 	if (qp->state != SHCA_ROCE_RTS && qp->state != SHCA_ROCE_SQD)
 		return;
-	if (qp->dev->is_behind)
-		shca_requester_postpone(&qp->requester, shca_roce_now_ns(qp->dev));
+	shca_requester_look(&qp->requester, shca_roce_now_ns(qp->dev), qp->dev->is_behind);
 	for (unsigned int i = 0; i < BURST; i++) {
 		post(qp);
 		room = shca_roce_room(qp->dev);

@@ -15,6 +15,9 @@
  * ends: nothing leaves behind it without one. */
 #define ACK_EVERY    32
 #define RNR_FOR_EVER 7
+/** In a round the caller sends, and then looks at what has come. Of both sides in one thread: the
+ * other one takes the packet in this round, answers in the next, and the third look finds it. */
+#define LEAST_LOOKS 3
 
 void
 shca_requester_init(struct shca_requester *requester, const struct shca_requester_conf *conf)
@@ -138,6 +141,15 @@ go_back(struct shca_requester *requester)
 	requester->nb_repeats++;
 }
 
+/** From now on the oldest packet is due. */
+static void
+set_timer(struct shca_requester *requester, uint64_t now_ns)
+{
+	requester->timer_ns =
+		requester->conf.timeout_ns != 0 ? now_ns + requester->conf.timeout_ns : SHCA_NEVER;
+	requester->nb_looks = 0;
+}
+
 /** Repeat, if the attributes of the queue pair allow one more (IBTA 9.9.2.1.1). */
 static void
 retry(struct shca_requester *requester, uint64_t now_ns)
@@ -148,8 +160,7 @@ retry(struct shca_requester *requester, uint64_t now_ns)
 	}
 	requester->retries_left--;
 	go_back(requester);
-	requester->timer_ns =
-		requester->conf.timeout_ns != 0 ? now_ns + requester->conf.timeout_ns : SHCA_NEVER;
+	set_timer(requester, now_ns);
 }
 
 /** Something was answered: all retries are there again (IBTA 9.7.6.1). */
@@ -161,8 +172,8 @@ progress(struct shca_requester *requester, uint64_t now_ns)
 	requester->is_repeating = false;
 	requester->window = requester->window < WINDOW ? 2 * requester->window : WINDOW;
 	requester->timer_ns = SHCA_NEVER;
-	if (requester->una != requester->sent_end && requester->conf.timeout_ns != 0)
-		requester->timer_ns = now_ns + requester->conf.timeout_ns;
+	if (requester->una != requester->sent_end)
+		set_timer(requester, now_ns);
 }
 
 /** @return reads and atomics that have been sent and not answered. */
@@ -283,8 +294,8 @@ advance(struct shca_requester *requester, const struct shca_wr *wr, uint64_t now
 	if (!requester->conf.is_reliable) {
 		if (requester->next == end)
 			complete_head(requester);
-	} else if (requester->timer_ns == SHCA_NEVER && requester->conf.timeout_ns != 0) {
-		requester->timer_ns = now_ns + requester->conf.timeout_ns;
+	} else if (requester->timer_ns == SHCA_NEVER) {
+		set_timer(requester, now_ns);
 	}
 }
 
@@ -295,7 +306,7 @@ shca_requester_next(
 	if (requester->has_failed || now_ns < requester->wait_ns)
 		return false;
 	requester->wait_ns = 0;
-	if (now_ns >= requester->timer_ns) {
+	if (now_ns >= requester->timer_ns && requester->nb_looks >= LEAST_LOOKS) {
 		requester->nb_timeouts += requester->retries_left != 0;
 		requester->window = 1;
 		requester->is_repeating = false;
@@ -497,10 +508,14 @@ shca_requester_receive(
 }
 
 void
-shca_requester_postpone(struct shca_requester *requester, uint64_t now_ns)
+shca_requester_look(struct shca_requester *requester, uint64_t now_ns, bool is_behind)
 {
-	if (now_ns >= requester->timer_ns)
-		requester->timer_ns = now_ns + requester->conf.timeout_ns;
+	if (now_ns < requester->timer_ns)
+		return;
+	if (is_behind)
+		set_timer(requester, now_ns);
+	else
+		requester->nb_looks++;
 }
 
 uint64_t

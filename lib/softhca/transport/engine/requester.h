@@ -43,6 +43,7 @@ struct shca_requester {
 	bool has_failed;
 	bool is_repeating; /**< an answer was lost, and nothing new has been answered since */
 	uint64_t timer_ns; /**< when the oldest packet counts as lost */
+	uint32_t nb_looks; /**< for answers, since then */
 	uint64_t wait_ns;  /**< nothing is sent before: the other side has no receive WQE */
 	uint64_t nb_timeouts, nb_repeats, nb_rnr; /**< counters: what cost a retry */
 	uint64_t nb_sequence_naks, nb_implied_naks;
@@ -66,8 +67,13 @@ bool shca_requester_next(
 /** Take an acknowledgement or a response. */
 void shca_requester_receive(
 	struct shca_requester *requester, uint64_t now_ns, const struct shca_bth *bth);
-/** Answers have come that nobody has looked at yet: what they may be about is not lost. */
-void shca_requester_postpone(struct shca_requester *requester, uint64_t now_ns);
+/**
+ * A round of the caller begins, which has looked for answers in the one before. A packet counts as
+ * lost only after some such looks: a caller that was off its CPU finds that its time is over before
+ * it finds the answer, and one that runs both sides has to make that first.
+ * @param is_behind answers have come that it has not looked at: the timer starts anew
+ */
+void shca_requester_look(struct shca_requester *requester, uint64_t now_ns, bool is_behind);
 /** @return when shca_requester_next() is to be called, whatever comes; SHCA_NEVER. */
 uint64_t shca_requester_due_ns(const struct shca_requester *requester);
 

@@ -278,6 +278,7 @@ run(struct model *model)
 	for (uint32_t turns = 0; model->nb_completed < NB_WRS; turns++) {
 		assert_true(turns < 3000000);
 		model->now++;
+		shca_requester_look(&model->requester, model->now, false);
 		while (nb_posted < NB_WRS && shca_requester_has_room(&model->requester))
 			shca_requester_post(&model->requester, &model->wr[nb_posted++]);
 		for (uint32_t nb = draw(model, 8); nb != 0; nb--)

@@ -84,6 +84,14 @@ post(enum shca_wr_kind kind, uint32_t length)
 			.kind = kind, .length = length, .index = (uint16_t)rig.requester.tail });
 }
 
+/** Some rounds without an answer. */
+static void
+look(void)
+{
+	for (unsigned int i = 0; i < 3; i++)
+		shca_requester_look(&rig.requester, rig.now, false);
+}
+
 /** @return how far the next packet's PSN is ahead of the first one; NOTHING. */
 static uint32_t
 pull(void)
@@ -250,6 +258,7 @@ the_last_of_a_window_asks(void **state)
 	while (pull() != NOTHING)
 		;
 	rig.now += TIMEOUT;
+	look();
 	while (una + window < 28) {
 		for (uint32_t i = 0; i < window; i++) {
 			assert_int_equal(pull(), una + i);
@@ -276,8 +285,10 @@ timeouts(void **state)
 	for (unsigned int i = 0; i < RETRIES; i++) {
 		assert_true(shca_requester_due_ns(&rig.requester) == rig.now + TIMEOUT);
 		rig.now += TIMEOUT - 1;
+		look();
 		assert_int_equal(pull(), NOTHING);
 		rig.now++;
+		look();
 		assert_int_equal(pull(), 0);
 		assert_int_equal(pull(), NOTHING);
 	}
@@ -287,9 +298,11 @@ timeouts(void **state)
 	assert_int_equal(pull(), 2);
 	for (unsigned int i = 0; i < RETRIES; i++) {
 		rig.now += TIMEOUT;
+		look();
 		assert_int_equal(pull(), 1);
 	}
 	rig.now += TIMEOUT;
+	look();
 	assert_int_equal(pull(), NOTHING);
 	assert_int_equal(rig.outcome, SHCA_OUTCOME_RETRIES_EXCEEDED);
 	assert_int_equal(rig.nb_done, 1);
@@ -298,19 +311,38 @@ timeouts(void **state)
 
 /** What has come and was not looked at may be the answer. */
 static void
-postponed(void **state)
+behind(void **state)
 {
 	(void)state;
 	start(RNR_RETRIES);
 	send_three();
 	rig.now += TIMEOUT - 1;
-	shca_requester_postpone(&rig.requester, rig.now);
+	shca_requester_look(&rig.requester, rig.now, true);
 	assert_true(shca_requester_due_ns(&rig.requester) == rig.now + 1);
 	rig.now++;
-	shca_requester_postpone(&rig.requester, rig.now);
+	shca_requester_look(&rig.requester, rig.now, true);
+	look();
 	assert_int_equal(pull(), NOTHING);
 	rig.now += TIMEOUT;
+	look();
 	assert_int_equal(pull(), 0);
+}
+
+/** Two looks after the time is over, none of those before count. */
+static void
+nothing_is_lost_before_it_was_looked_for(void **state)
+{
+	(void)state;
+	start(RNR_RETRIES);
+	send_three();
+	look();
+	rig.now += TIMEOUT;
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(pull(), NOTHING);
+		shca_requester_look(&rig.requester, rig.now, false);
+	}
+	assert_int_equal(pull(), 0);
+	assert_int_equal(rig.requester.nb_timeouts, 1);
 }
 
 /** A later answer says that a response was lost: ask for what is missing of it, once (IBTA
@@ -403,7 +435,8 @@ main(void)
 		cmocka_unit_test(not_ready_for_ever),
 		cmocka_unit_test(the_last_of_a_window_asks),
 		cmocka_unit_test(timeouts),
-		cmocka_unit_test(postponed),
+		cmocka_unit_test(behind),
+		cmocka_unit_test(nothing_is_lost_before_it_was_looked_for),
 		cmocka_unit_test(lost_response),
 		cmocka_unit_test(bad_responses),
 		cmocka_unit_test(unreliable),
