@@ -9,7 +9,7 @@ from harness.patience import PATIENCE
 
 BENCH = paths.ROOT / "devtools" / "bench"
 RATIOS = {"of_memif": ("softhca", "memif"), "left": ("softhca_rules", "softhca"), "card_of_memif": ("card", "memif"),
-          "crossing_of_memif": ("crossing", "memif")}
+          "crossing_of_memif": ("crossing", "memif"), "unix_of_loop": ("unix", "softhca")}
 
 
 @pytest.mark.long

@@ -18,31 +18,59 @@ struct record {
 	uint8_t bytes[];
 };
 
-struct shca_ring {
-	uint8_t *bytes;
-	uint64_t size;
+/** Offsets are free-running. */
+struct shca_ring_memory {
 	_Alignas(64) _Atomic uint64_t head;
 	_Alignas(64) _Atomic uint64_t tail;
-	uint64_t next; /**< consumer: end of the frames that pop returned */
+	_Alignas(64) atomic_bool wants_wake;
+	_Alignas(64) uint8_t bytes[];
+};
+
+/** One end, or both in one process. */
+struct shca_ring {
+	struct shca_ring_memory *memory;
+	uint64_t size;
+	bool is_owner;              /**< of the memory */
+	_Alignas(64) uint64_t head; /**< producer: as it has written it last */
+	_Alignas(64) uint64_t next; /**< consumer: end of the frames that pop returned */
 };
 
 static_assert(sizeof(struct record) == RECORD_ALIGN, "frames are aligned as records are");
 
+size_t
+shca_ring_memory_bytes(unsigned int size_log2)
+{
+	return sizeof(struct shca_ring_memory) + ((size_t)1 << size_log2);
+}
+
 struct shca_ring *
-shca_ring_create(unsigned int size_log2)
+shca_ring_attach(struct shca_ring_memory *memory, unsigned int size_log2)
 {
 	struct shca_ring *ring = aligned_alloc(64, sizeof(*ring));
 
 	if (ring == NULL)
 		return NULL;
 	memset(ring, 0, sizeof(*ring));
+	ring->memory = memory;
 	ring->size = UINT64_C(1) << size_log2;
 	assert(ring->size >= 4 * SHCA_FRAME_MAX);
-	ring->bytes = aligned_alloc(64, ring->size);
-	if (ring->bytes == NULL) {
-		free(ring);
+	return ring;
+}
+
+struct shca_ring *
+shca_ring_create(unsigned int size_log2)
+{
+	struct shca_ring_memory *memory = aligned_alloc(64, shca_ring_memory_bytes(size_log2));
+	struct shca_ring *ring;
+
+	if (memory == NULL)
 		return NULL;
-	}
+	memset(memory, 0, sizeof(*memory));
+	ring = shca_ring_attach(memory, size_log2);
+	if (ring == NULL)
+		free(memory);
+	else
+		ring->is_owner = true;
 	return ring;
 }
 
@@ -51,14 +79,15 @@ shca_ring_destroy(struct shca_ring *ring)
 {
 	if (ring == NULL)
 		return;
-	free(ring->bytes);
+	if (ring->is_owner)
+		free(ring->memory);
 	free(ring);
 }
 
 static struct record *
 record_at(const struct shca_ring *ring, uint64_t position)
 {
-	return (struct record *)(ring->bytes + (position & (ring->size - 1)));
+	return (struct record *)(ring->memory->bytes + (position & (ring->size - 1)));
 }
 
 static uint64_t
@@ -71,9 +100,10 @@ unsigned int
 shca_ring_push(struct shca_ring *ring, const struct shca_frame *frames, unsigned int nb_frames,
 	uint64_t *nb_dropped)
 {
-	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	/* The consumer has read the bytes before tail: they may be overwritten. */
-	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+	/* The consumer has read the bytes before tail: they may be overwritten. A tail that is none
+	 * makes the ring full, or frames be lost. */
+	uint64_t tail = atomic_load_explicit(&ring->memory->tail, memory_order_acquire);
+	uint64_t head = ring->head;
 	unsigned int i;
 
 	for (i = 0; i < nb_frames; i++) {
@@ -95,28 +125,38 @@ shca_ring_push(struct shca_ring *ring, const struct shca_frame *frames, unsigned
 		memcpy(record_at(ring, head)->bytes, frames[i].bytes, frames[i].length);
 		head += bytes;
 	}
-	atomic_store_explicit(&ring->head, head, memory_order_release);
+	ring->head = head;
+	atomic_store_explicit(&ring->memory->head, head, memory_order_release);
 	return i;
 }
 
 unsigned int
 shca_ring_pop(struct shca_ring *ring, struct shca_frame *frames, unsigned int nb_frames)
 {
-	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+	uint64_t head = atomic_load_explicit(&ring->memory->head, memory_order_acquire);
 	unsigned int nb = 0;
 
-	atomic_store_explicit(&ring->tail, ring->next, memory_order_release);
+	atomic_store_explicit(&ring->memory->tail, ring->next, memory_order_release);
+	if (head - ring->next > ring->size || head % RECORD_ALIGN != 0)
+		return 0; /* no head that a producer writes */
 	while (nb < nb_frames && ring->next != head) {
 		const struct record *record = record_at(ring, ring->next);
+		const uint64_t to_end = ring->size - (ring->next & (ring->size - 1));
+		const uint32_t length = *(const volatile uint32_t *)&record->length;
+		const bool is_frame = length != LENGTH_WRAP;
+		const uint64_t bytes = is_frame ? record_bytes(length) : to_end;
 
-		if (record->length == LENGTH_WRAP) {
-			ring->next += ring->size - (ring->next & (ring->size - 1));
-			continue;
+		if (bytes > head - ring->next || bytes > to_end ||
+			(is_frame && length > SHCA_FRAME_MAX)) {
+			ring->next = head; /* nor such a record: what is there is lost */
+			break;
 		}
+		ring->next += bytes;
+		if (!is_frame)
+			continue;
 		frames[nb].bytes = record->bytes;
 		frames[nb].port = record->port;
-		frames[nb++].length = record->length;
-		ring->next += record_bytes(record->length);
+		frames[nb++].length = length;
 	}
 	return nb;
 }
@@ -124,5 +164,23 @@ shca_ring_pop(struct shca_ring *ring, struct shca_frame *frames, unsigned int nb
 bool
 shca_ring_is_empty(const struct shca_ring *ring)
 {
-	return ring->next == atomic_load_explicit(&ring->head, memory_order_acquire);
+	return ring->next == atomic_load_explicit(&ring->memory->head, memory_order_acquire);
+}
+
+void
+shca_ring_want_wake(struct shca_ring *ring, bool wants)
+{
+	if (atomic_load_explicit(&ring->memory->wants_wake, memory_order_relaxed) != wants)
+		atomic_store_explicit(&ring->memory->wants_wake, wants, memory_order_relaxed);
+	/* Before it looks whether the ring is empty; the other fence is the producer's. */
+	if (wants)
+		atomic_thread_fence(memory_order_seq_cst);
+}
+
+bool
+shca_ring_must_wake(struct shca_ring *ring)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load_explicit(&ring->memory->wants_wake, memory_order_relaxed) &&
+		atomic_exchange_explicit(&ring->memory->wants_wake, false, memory_order_relaxed);
 }

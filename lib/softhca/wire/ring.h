@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A ring of frame copies between one producer and one consumer, for loop, pair and eswitch.
+ * A ring of frame copies between one producer and one consumer: two threads, or two processes that
+ * share its memory. Neither trusts what is in the memory.
  *
  *     ring: [length ........ frame][length .. frame][wrap       ][...]
  *            ^ tail (consumer)                                    ^ head (producer)
@@ -13,11 +14,20 @@
 #define SHCA_WIRE_RING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct shca_frame;
 struct shca_ring;
+struct shca_ring_memory;
 
+/** @return bytes of the memory of a ring. @param size_log2 of its frames' room, 16 or more */
+size_t shca_ring_memory_bytes(unsigned int size_log2);
+/**
+ * @param memory of shca_ring_memory_bytes(), zero at first, 64-byte aligned; it stays the caller's
+ * @return an end of the ring, or NULL when out of memory
+ */
+struct shca_ring *shca_ring_attach(struct shca_ring_memory *memory, unsigned int size_log2);
 /** @param size_log2 of the ring in bytes, 16 or more. @return NULL when out of memory. */
 struct shca_ring *shca_ring_create(unsigned int size_log2);
 /** NULL is allowed. */
@@ -33,5 +43,10 @@ unsigned int shca_ring_pop(
 	struct shca_ring *ring, struct shca_frame *frames, unsigned int nb_frames);
 /** For the consumer. @return whether pop would return no frame. */
 bool shca_ring_is_empty(const struct shca_ring *ring);
+/** For the consumer, which will wait if the ring is empty: want to be woken, or no longer. */
+void shca_ring_want_wake(struct shca_ring *ring, bool wants);
+/** For the producer, after it has pushed. @return whether the consumer wants to be woken: this once
+ * for each time that it says so. */
+bool shca_ring_must_wake(struct shca_ring *ring);
 
 #endif /* SHCA_WIRE_RING_H */

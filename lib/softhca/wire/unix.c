@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Wire "unix:PATH": a cable between two processes, one frame a SOCK_SEQPACKET message.
+ * Wire "unix:PATH": a cable between two processes, one frame a SOCK_SEQPACKET message, or in rings
+ * that both ends share (unix_rings.h).
  *
  * The first end binds PATH, the second connects to it. When the peer goes, frames are dropped as on
  * an unplugged cable, and the remaining end looks for a new peer: the end that bound still listens;
@@ -24,6 +25,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "wire/unix_rings.h"
 
 #define UNIX_BURST 32
 #define RETRY_NS   20000000
@@ -35,9 +37,11 @@ struct unix_wire {
 	int peer_fd;   /**< -1: no peer */
 	int epoll_fd;  /**< polls both */
 	uint64_t retry_ns;
-	unsigned int nb_calls; /**< calls of find_peer with a peer */
+	struct shca_unix_rings *rings; /**< with this peer; NULL: frames are messages */
+	unsigned int nb_calls;         /**< calls of find_peer with a peer */
+	unsigned int nb_pops;          /**< calls of rx that took frames from the ring */
 	uint64_t nb_dropped;
-	uint8_t bytes[UNIX_BURST][SHCA_FRAME_MAX];
+	uint8_t bytes[UNIX_BURST * SHCA_FRAME_MAX];
 };
 
 static void
@@ -65,6 +69,7 @@ connect_peer(struct unix_wire *end)
 
 	if (fd < 0)
 		return -errno;
+	shca_unix_rings_name(fd);
 	if (connect(fd, (const struct sockaddr *)&end->address, sizeof(end->address)) != 0) {
 		ret = -errno;
 		close(fd);
@@ -135,12 +140,16 @@ drop_peer(struct unix_wire *end)
 	if (end->peer_fd >= 0)
 		close(end->peer_fd);
 	end->peer_fd = -1;
+	shca_unix_rings_free(end->rings);
+	end->rings = NULL;
 }
 
 /** Look for a peer if there is none; refuse a third end. */
 static void
 find_peer(struct unix_wire *end)
 {
+	struct sockaddr_un address;
+	socklen_t length = sizeof(address);
 	uint64_t now_ns;
 	int fd;
 
@@ -148,7 +157,8 @@ find_peer(struct unix_wire *end)
 	if (end->peer_fd >= 0 && ++end->nb_calls % 64 != 0)
 		return;
 	if (end->listen_fd >= 0) {
-		fd = accept4(end->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		fd = accept4(end->listen_fd, (struct sockaddr *)&address, &length,
+			SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0)
 			return;
 		if (end->peer_fd >= 0) {
@@ -157,6 +167,8 @@ find_peer(struct unix_wire *end)
 		}
 		end->peer_fd = fd;
 		watch(end, fd);
+		if (shca_unix_rings_is_named((const struct sockaddr *)&address, length))
+			end->rings = shca_unix_rings_offer(fd);
 		return;
 	}
 	if (end->peer_fd >= 0)
@@ -226,11 +238,10 @@ unix_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 	return 0;
 }
 
+/** One frame a message. See struct shca_wire_ops. */
 static unsigned int
-unix_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb_frames)
+send_messages(struct unix_wire *end, const struct shca_frame *frames, unsigned int nb_frames)
 {
-	struct unix_wire *end = (struct unix_wire *)wire;
-
 	for (unsigned int i = 0; i < nb_frames; i++) {
 		ssize_t ret;
 
@@ -252,24 +263,97 @@ unix_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb
 }
 
 static unsigned int
+unix_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb_frames)
+{
+	struct unix_wire *end = (struct unix_wire *)wire;
+
+	if (end->rings == NULL)
+		return send_messages(end, frames, nb_frames);
+	return shca_unix_rings_tx(end->rings, end->peer_fd, frames, nb_frames, &end->nb_dropped);
+}
+
+/** Receive a message. @return its length; 0: the peer has closed; or -errno */
+static ssize_t
+receive(struct unix_wire *end, uint8_t *bytes, int *passed_fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+	struct iovec iov = { .iov_base = bytes, .iov_len = SHCA_FRAME_MAX };
+	struct msghdr message = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control) };
+	const ssize_t length = recvmsg(end->peer_fd, &message, MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *head = length >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+	*passed_fd = -1;
+	if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+		memcpy(passed_fd, CMSG_DATA(head), sizeof(*passed_fd));
+	return length >= 0 ? length : -errno;
+}
+
+/** @return whether a message is about rings, and no frame. */
+static bool
+take_note(struct unix_wire *end, const uint8_t *bytes, size_t length, int passed_fd)
+{
+	if (end->rings != NULL && length == SHCA_UNIX_NOTE_BYTES) {
+		shca_unix_rings_note(end->rings);
+		return true;
+	}
+	if (passed_fd < 0)
+		return false;
+	if (end->rings != NULL) {
+		close(passed_fd);
+		return false;
+	}
+	end->rings = shca_unix_rings_take(bytes, length, passed_fd);
+	return end->rings != NULL;
+}
+
+/** Receive frames that are messages, behind @p nb that are there. @return how many are there then
+ */
+static unsigned int
+receive_messages(
+	struct unix_wire *end, struct shca_frame *frames, unsigned int nb, unsigned int nb_frames)
+{
+	uint8_t *room = end->bytes + (size_t)nb * SHCA_FRAME_MAX;
+
+	while (end->peer_fd >= 0 && nb < nb_frames) {
+		int passed_fd;
+		ssize_t length = receive(end, room, &passed_fd);
+
+		if (length == -EAGAIN || length == -EINTR)
+			break;
+		if (length <= 0) { /* 0: the peer closed; no end sends empty frames */
+			if (end->rings == NULL || !shca_unix_rings_wait(end->rings))
+				drop_peer(end);
+			break;
+		}
+		if (take_note(end, room, (size_t)length, passed_fd))
+			continue;
+		frames[nb++] = (struct shca_frame){ room, (uint32_t)length, 0 };
+		room += SHCA_FRAME_MAX;
+	}
+	return nb;
+}
+
+static unsigned int
 unix_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames)
 {
 	struct unix_wire *end = (struct unix_wire *)wire;
 	unsigned int nb = 0;
 
 	find_peer(end);
-	while (end->peer_fd >= 0 && nb < nb_frames && nb < UNIX_BURST) {
-		ssize_t length = recv(end->peer_fd, end->bytes[nb], sizeof(end->bytes[nb]), 0);
-
-		if (length > 0) {
-			frames[nb] = (struct shca_frame){ end->bytes[nb], (uint32_t)length, 0 };
-			nb++;
-			continue;
-		}
-		if (length < 0 && (errno == EAGAIN || errno == EINTR))
-			break;
-		drop_peer(end); /* 0: the peer closed; no end sends empty frames */
-	}
+	if (nb_frames > UNIX_BURST)
+		nb_frames = UNIX_BURST;
+	if (end->rings != NULL)
+		nb = shca_unix_rings_rx(end->rings, frames, nb_frames, end->bytes);
+	/* Beside the ring the socket has notes only, and the end. */
+	if (nb != 0 && ++end->nb_pops % 64 != 0)
+		return nb;
+	nb = receive_messages(end, frames, nb, nb_frames);
+	/* They may have been about the ring. */
+	if (nb == 0 && end->rings != NULL)
+		nb = shca_unix_rings_rx(end->rings, frames, nb_frames, end->bytes);
 	return nb;
 }
 
@@ -284,6 +368,8 @@ unix_due_ns(const struct shca_wire *wire)
 {
 	const struct unix_wire *end = (const struct unix_wire *)wire;
 
+	if (end->rings != NULL && shca_unix_rings_wait(end->rings))
+		return 0;
 	return end->peer_fd < 0 && end->listen_fd < 0 ? end->retry_ns : UINT64_MAX;
 }
 
