@@ -7,7 +7,7 @@ import time
 import pytest
 from harness import card as cards
 from harness import host
-from harness.patience import PATIENCE
+from harness.patience import PATIENCE, until
 from harness.terminal import Terminal
 
 WHY_NOT = host.why_no_tap()
@@ -51,6 +51,19 @@ def wait_for(wanted, card, netdev):
     while of_sysfs(card, netdev) != wanted and time.monotonic() < until:
         time.sleep(0.02)
     assert of_sysfs(card, netdev) == wanted
+
+
+def active_mtu(card):
+    return int(re.search(r"active_mtu:\s+(\d+) ", cards.run_on(card, "ibv_devinfo").stdout).group(1))
+
+
+def test_the_mtu_follows_the_netdev():
+    """What is left for a payload, of those that IBTA has."""
+    netdev = host.name("g")
+    with cards.up(f"wire=null,mac={MAC},kernel=tap:{netdev}") as card:
+        for mtu, wanted in ((1500, 1024), (9000, 4096), (1000, 512), (1500, 1024)):
+            host.run("ip", "link", "set", netdev, "mtu", str(mtu))
+            until(lambda: active_mtu(card) == wanted)
 
 
 def test_gids_follow_addresses():

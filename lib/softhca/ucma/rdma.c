@@ -23,8 +23,7 @@
 #include "ucma/ucma.h"
 
 enum {
-	/* What QUERY_PORT and a ConnectX's QUERY_DEVICE say. */
-	MTU = IBV_MTU_1024,
+	/* What a ConnectX's QUERY_DEVICE says. */
 	ACK_DELAY = 16,
 	FILES_MAX = 1024,
 	NS_PER_S = 1000000000,
@@ -124,14 +123,19 @@ static void
 describe_port(void *arg, const struct shca_ucma_gid *gid, struct shca_ucma_port *port)
 {
 	const struct shca_rdma *rdma = arg;
-	const struct shca_device_conf *conf = shca_device_conf(rdma->conf.devices[gid->device]);
+	struct shca_device *dev = rdma->conf.devices[gid->device];
+	const struct shca_device_conf *conf = shca_device_conf(dev);
+	uint8_t mtu;
 	size_t i = 0;
 
+	shca_device_lock(dev);
+	mtu = shca_gid_port_mtu(dev);
+	shca_device_unlock(dev);
 	while (rates[i].mbps < conf->speed_mbps)
 		i++;
 	*port = (struct shca_ucma_port){
 		.node_guid = shca_node_guid(conf->mac),
-		.mtu = MTU,
+		.mtu = mtu,
 		.rate = rates[i].rate,
 		.ack_delay = ACK_DELAY,
 	};

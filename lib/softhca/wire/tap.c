@@ -272,6 +272,8 @@ look_now(struct tap *tap)
 	netdev->is_up = (ifr.ifr_flags & IFF_UP) != 0;
 	netdev->is_promiscuous = (ifr.ifr_flags & IFF_PROMISC) != 0;
 	netdev->is_allmulti = (ifr.ifr_flags & IFF_ALLMULTI) != 0;
+	if (ioctl(tap->control_fd, SIOCGIFMTU, &ifr) == 0)
+		netdev->mtu = (uint32_t)ifr.ifr_mtu;
 	if (ioctl(tap->control_fd, SIOCGIFINDEX, &ifr) == 0 && tap->is_netdev) {
 		netdev->ifindex = (unsigned int)ifr.ifr_ifindex;
 		look_at_ips(tap);

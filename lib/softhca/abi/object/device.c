@@ -404,7 +404,7 @@ fill_port(const struct shca_file *file, uint64_t port, struct ib_uverbs_query_po
 		.gid_tbl_len = SHCA_NB_GIDS,
 		.pkey_tbl_len = 1,
 		.max_mtu = IBV_MTU_4096,
-		.active_mtu = IBV_MTU_1024, /* SHCA_ROCE_PORT_MTU */
+		.active_mtu = shca_gid_port_mtu(file->dev),
 		.link_layer = IBV_LINK_LAYER_ETHERNET,
 		.flags = IB_UVERBS_QPF_GRH_REQUIRED,
 	};

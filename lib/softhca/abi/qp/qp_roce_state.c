@@ -128,7 +128,7 @@ take_values(const struct ib_uverbs_modify_qp *request, struct shca_roce_qp_conf 
 	if (attrs & IBV_QP_ACCESS_FLAGS)
 		conf->access = request->qp_access_flags;
 	if (attrs & IBV_QP_PATH_MTU)
-		conf->mtu = 128u << request->path_mtu;
+		conf->mtu = SHCA_MTU_BYTES(request->path_mtu);
 	if (attrs & IBV_QP_DEST_QPN)
 		conf->dest_qpn = request->dest_qp_num & 0xffffff;
 	if (attrs & IBV_QP_RQ_PSN)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The GIDs of a port. */
+/* The GIDs of a port, and its active MTU. */
 #include "hw/roce/gid.h"
 
 #include <errno.h>
+#include <infiniband/verbs.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -94,6 +95,19 @@ shca_gid_update(struct shca_device *dev)
 			dev->conf.index, netdev->name, SHCA_NB_GIDS);
 	dev->gids.is_short = is_short;
 	return has_changed;
+}
+
+uint8_t
+shca_gid_port_mtu(const struct shca_device *dev)
+{
+	/* GRH, UDP, BTH, and what XRC and atomics add, ICRC. */
+	static const uint32_t header_bytes = 40 + 8 + 12 + 4 + 28 + 4;
+	const uint32_t netdev = dev->port[0].netdev.mtu != 0 ? dev->port[0].netdev.mtu : 1500;
+	uint8_t mtu = IBV_MTU_4096;
+
+	while (mtu != 0 && netdev < header_bytes + SHCA_MTU_BYTES(mtu))
+		mtu--;
+	return mtu;
 }
 
 uint32_t

@@ -3,7 +3,7 @@
  * @file
  * The GIDs of a port (IBTA A16.4, A17.4; LX core/roce_gid_mgmt.c): the link-local one of its MAC,
  * and the addresses of the netdev beside it, IPv4 ones mapped; each as RoCE v1 and as v2. An entry
- * keeps its index as long as its address is there.
+ * keeps its index as long as its address is there. And the active MTU, which is the netdev's too.
  */
 #ifndef SHCA_HW_ROCE_GID_H
 #define SHCA_HW_ROCE_GID_H
@@ -35,6 +35,15 @@ bool shca_gid_is_own(const struct shca_device *dev, const uint8_t gid[16]);
 int shca_gid_resolve(struct shca_device *dev, const uint8_t gid[16], uint8_t mac[6]);
 /** Find the port's own GID towards another one, by Linux' routes. @return 0 or a negative errno. */
 int shca_gid_find_source(struct shca_device *dev, const uint8_t gid[16], uint8_t source[16]);
+
+/** The longest payload of a packet at a path MTU of enum ibv_mtu. */
+#define SHCA_MTU_BYTES(mtu) (128u << (mtu))
+/**
+ * The port's active MTU as enum ibv_mtu: what of the netdev's MTU is left for a payload behind all
+ * headers (LX rdma/ib_addr.h iboe_get_mtu), 0 where that is less than the least; and without a
+ * netdev as beside one of 1500 bytes. The device lock is held.
+ */
+uint8_t shca_gid_port_mtu(const struct shca_device *dev);
 
 /** What a program says of a path: an address handle's attributes. */
 struct shca_gid_route {

@@ -16,8 +16,6 @@ struct shca_roce_qp;
 
 /** Reads and atomics that a queue pair may have under way (LX mlx5_core max_rd_atomic: log 4). */
 #define SHCA_MAX_RD_ATOMIC 16
-/** The port's active MTU: the kernel derives it from a netdev MTU of 1500. */
-#define SHCA_ROCE_PORT_MTU 1024
 
 enum shca_roce_type {
 	SHCA_ROCE_RC,

@@ -171,6 +171,15 @@ check_address(const struct shca_roce_qp *qp)
 	return SHCA_NB_FINDINGS;
 }
 
+/** @return the longest payload of a packet of the port. */
+static uint32_t
+port_bytes(const struct shca_device *dev)
+{
+	const uint8_t mtu = shca_gid_port_mtu(dev);
+
+	return mtu != 0 ? SHCA_MTU_BYTES(mtu) : 0;
+}
+
 /** @return what is wrong with what the WQE asks for. */
 static enum shca_finding
 check_request(const struct shca_roce_qp *qp)
@@ -182,7 +191,7 @@ check_request(const struct shca_roce_qp *qp)
 		return SHCA_NB_FINDINGS;
 	if (!is_datagram && !shca_requester_may_be_asked(&qp->requester.conf, wr))
 		return SHCA_FINDING_WQE_FORM;
-	if (wr->length > (is_datagram ? SHCA_ROCE_PORT_MTU : MESSAGE_MAX))
+	if (wr->length > (is_datagram ? port_bytes(qp->dev) : MESSAGE_MAX))
 		return SHCA_FINDING_SEND_LENGTH;
 	if (is_atomic(wr) && wr->va % ATOMIC_BYTES != 0)
 		return SHCA_FINDING_ATOMIC_ADDRESS;
@@ -231,8 +240,9 @@ shca_roce_strict_wqe(struct shca_roce_qp *qp, uint16_t index, uint16_t nb_posted
 		TYPE(SHCA_ROCE_XRC_TGT))
 
 static bool
-is_path_wrong(const struct shca_roce_qp_conf *conf, char *text)
+is_path_wrong(const struct shca_device *dev, const struct shca_roce_qp_conf *conf, char *text)
 {
+	(void)dev;
 	snprintf(text, TEXT_MAX, "RoCE v%d, source IPv%d, destination %s, hop limit %u",
 		conf->path.is_v2 ? 2 : 1, shca_roce_is_ipv4(conf->path.sgid) ? 4 : 6,
 		shca_group_is(conf->path.dgid)               ? "a group"
@@ -243,23 +253,26 @@ is_path_wrong(const struct shca_roce_qp_conf *conf, char *text)
 }
 
 static bool
-is_mtu_wrong(const struct shca_roce_qp_conf *conf, char *text)
+is_mtu_wrong(const struct shca_device *dev, const struct shca_roce_qp_conf *conf, char *text)
 {
-	snprintf(text, TEXT_MAX, "path MTU %" PRIu32 ", the port's is %u", conf->mtu,
-		SHCA_ROCE_PORT_MTU);
-	return conf->mtu > SHCA_ROCE_PORT_MTU;
+	snprintf(text, TEXT_MAX, "path MTU %" PRIu32 ", the port's is %" PRIu32, conf->mtu,
+		port_bytes(dev));
+	return conf->mtu > port_bytes(dev);
 }
 
 static bool
-is_destination_wrong(const struct shca_roce_qp_conf *conf, char *text)
+is_destination_wrong(
+	const struct shca_device *dev, const struct shca_roce_qp_conf *conf, char *text)
 {
+	(void)dev;
 	snprintf(text, TEXT_MAX, "dest_qp_num 0x%" PRIx32, conf->dest_qpn);
 	return conf->dest_qpn <= QPN_MANAGEMENT || conf->dest_qpn == SHCA_ROCE_GROUP_QPN;
 }
 
 static bool
-is_timeout_wrong(const struct shca_roce_qp_conf *conf, char *text)
+is_timeout_wrong(const struct shca_device *dev, const struct shca_roce_qp_conf *conf, char *text)
 {
+	(void)dev;
 	snprintf(text, TEXT_MAX, "retry_cnt %u", conf->retries);
 	return conf->timeout == 0;
 }
@@ -269,7 +282,8 @@ static const struct {
 	enum shca_finding finding;
 	enum shca_roce_state state; /**< the step to it sets them */
 	unsigned int types;
-	bool (*is_wrong)(const struct shca_roce_qp_conf *conf, char *text);
+	bool (*is_wrong)(
+		const struct shca_device *dev, const struct shca_roce_qp_conf *conf, char *text);
 } conf_rules[] = {
 	{ SHCA_FINDING_PATH, SHCA_ROCE_RTR, CONNECTED, is_path_wrong },
 	{ SHCA_FINDING_PATH_MTU, SHCA_ROCE_RTR, CONNECTED, is_mtu_wrong },
@@ -287,7 +301,7 @@ check_conf(
 
 	for (size_t i = 0; i < sizeof(conf_rules) / sizeof(conf_rules[0]); i++)
 		if (conf_rules[i].state == state && (conf_rules[i].types & TYPE(qp->attr.type)) &&
-			conf_rules[i].is_wrong(conf, text))
+			conf_rules[i].is_wrong(qp->dev, conf, text))
 			report_qp(qp, conf_rules[i].finding, 0, text);
 }
 /** @} */

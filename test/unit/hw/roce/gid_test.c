@@ -159,6 +159,27 @@ are_resolved(void **state)
 	rig_close(&rig);
 }
 
+/** IBTA has payloads of 256 to 4096 bytes; headers take 96 (LX rdma/ib_addr.h iboe_get_mtu). */
+static void
+the_mtu_follows_the_netdev(void **state)
+{
+	static const struct {
+		uint32_t netdev;
+		uint8_t mtu;
+	} rows[] = { { 0, IBV_MTU_1024 }, { 68, 0 }, { 351, 0 }, { 352, IBV_MTU_256 },
+		{ 1119, IBV_MTU_512 }, { 1120, IBV_MTU_1024 }, { 1500, IBV_MTU_1024 },
+		{ 4191, IBV_MTU_2048 }, { 4192, IBV_MTU_4096 }, { 9000, IBV_MTU_4096 } };
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		rig.dev->port[0].netdev.mtu = rows[i].netdev;
+		assert_int_equal(shca_gid_port_mtu(rig.dev), rows[i].mtu);
+	}
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
@@ -168,6 +189,7 @@ main(void)
 		cmocka_unit_test(end_where_the_table_ends),
 		cmocka_unit_test(are_not_there_on_representors),
 		cmocka_unit_test(are_resolved),
+		cmocka_unit_test(the_mtu_follows_the_netdev),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
