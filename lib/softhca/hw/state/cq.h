@@ -87,15 +87,22 @@ shca_cq_next(const struct shca_cq *cq)
 }
 
 /**
- * @return an upper bound of unread completions.
+ * @return an upper bound of unread completions before @p next.
  *
  * DPDK and VPP write 16 bits of their consumer index for send CQs, others 24: compare 16 bits as
  * long as they distinguish a full ring from an empty one.
  */
 static inline uint32_t
+shca_cq_nb_unread_before(const struct shca_cq *cq, uint32_t next)
+{
+	return (next - cq->ci_seen) & cq->unread_mask;
+}
+
+/** @return an upper bound of unread completions. */
+static inline uint32_t
 shca_cq_nb_unread(const struct shca_cq *cq)
 {
-	return (shca_cq_next(cq) - cq->ci_seen) & cq->unread_mask;
+	return shca_cq_nb_unread_before(cq, shca_cq_next(cq));
 }
 
 /** Prefetch the lines of a block that has just begun. */
@@ -122,9 +129,7 @@ shca_cq_prefetch_mini_cqes(const struct shca_cq *cq)
 static inline bool
 shca_cq_push_like(struct shca_cq *cq, struct shca_minicqe mini)
 {
-	const uint32_t next = cq->pi + cq->block->nb;
-
-	if (cq->failed || ((next - cq->ci_seen) & cq->unread_mask) >= cq->limit ||
+	if (cq->failed || shca_cq_nb_unread_before(cq, cq->pi + cq->block->nb) >= cq->limit ||
 		!shca_minicqe_add_like(cq->block, mini))
 		return false;
 	shca_cq_prefetch_mini_cqes(cq);
