@@ -4,17 +4,19 @@ import json
 import subprocess
 
 import pytest
-from harness import paths
+from harness import host, paths
 from harness.patience import PATIENCE
 
 BENCH = paths.ROOT / "devtools" / "bench"
 RATIOS = {"of_memif": ("softhca", "memif"), "left": ("softhca_rules", "softhca"), "card_of_memif": ("card", "memif"),
           "crossing_of_memif": ("crossing", "memif"), "unix_of_loop": ("unix", "softhca")}
+if host.why_no_tap() is None:
+    RATIOS["tap_of_net_tap"] = ("tap", "net_tap")
 
 
 @pytest.mark.long
 def test_each_way_has_a_rate(tmp_path):
-    """In one process, on a card, from process to process on one, and through a memif."""
+    """In one process, on a card, from process to process on one, through a memif, a socket's rings and TAPs."""
     done = subprocess.run([BENCH, "softhca", "--rounds", "2", "--seconds", "0.2", "--rules", "50", "--descriptors", "512", "--json", tmp_path / "json"],
                           stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE,
                           check=False)
