@@ -43,8 +43,8 @@ def charts(directory):
     return {chart.get("aria-label"): chart for chart in root.iter(f"{SVG}svg")}
 
 
-def run(directory):
-    return subprocess.run([paths.ROOT / "devtools/bench", "page", directory], text=True, capture_output=True)
+def run(directory, *options):
+    return subprocess.run([paths.ROOT / "devtools/bench", "page", *options, directory], text=True, capture_output=True)
 
 
 def test_each_result_has_its_charts(tmp_path):
@@ -73,6 +73,16 @@ def test_the_page_needs_no_other_file(tmp_path):
     text = (tmp_path / "bench.html").read_text()
     assert not any(word in text.replace('xmlns="http://www.w3.org/2000/svg"', "")
                    for word in ("http:", "https:", "src=", "href=", "@import", "url("))
+
+
+def test_each_chart_is_a_file_for_the_guide(tmp_path):
+    for name in "bench", "bench-pci":
+        write(tmp_path, name, RESULTS[name])
+    run(tmp_path, "--charts", tmp_path / "charts")
+    assert {file.name for file in (tmp_path / "charts").iterdir()} == {
+        "ratios-by-case.svg", "ticks-by-size.svg", "instructions-by-size.svg", "bytes-to-the-host.svg", "bytes-to-the-device.svg"}
+    alone = tree.parse(tmp_path / "charts" / "ratios-by-case.svg").getroot()
+    assert bars(alone) == bars(charts(tmp_path)["ratios by case"]) and bars(alone)
 
 
 def test_earlier_runs_are_the_history(tmp_path):

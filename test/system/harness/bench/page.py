@@ -13,7 +13,7 @@ from . import lines, svg
 RESULTS = ("bench", "bench-lines", "bench-pci", "bench-flow", "bench-softhca")
 HISTORY = "bench-history"
 STYLE = """body { font: 14px sans-serif; max-width: 960px; margin: 2em auto; color: #222 }
-svg { width: 100%; font: 10px sans-serif } h2 { margin-top: 2em } p { line-height: 1.4 }"""
+svg { width: 100% } h2 { margin-top: 2em } p { line-height: 1.4 }"""
 STAMP = "%Y%m%dT%H%M%S"
 
 
@@ -133,3 +133,10 @@ def make(directory):
     return (f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"/><title>mlx5dv: bench</title><style>{STYLE}</style>'
             f"</head><body><h1>mlx5dv: bench</h1><p>On {escape(machine())}.</p>{''.join(parts)}{history(directory)}"
             "</body></html>\n")
+
+
+def charts(text):
+    """{name of a file: the chart, as a file of its own} of the page."""
+    head = '<?xml version="1.0" encoding="utf-8"?>\n<!-- SPDX-License-Identifier: BSD-3-Clause -->\n'
+    return {f"{match[1].replace(' ', '-')}.svg": f"{head}{match[0]}\n"
+            for match in re.finditer(r'<svg [^>]*aria-label="([^"]*)">.*?</svg>', text)}

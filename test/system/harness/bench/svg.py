@@ -16,8 +16,8 @@ def _bar(x, y, width, colour, title, height=ROW - 2):
 
 
 def _svg(title, height, parts):
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
-            f"aria-label={quoteattr(title)}>{''.join(parts)}</svg>")
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" font-family="sans-serif" '
+            f"""font-size="10" role="img" aria-label={quoteattr(title)}>{''.join(parts)}</svg>""")
 
 
 def _legend(names):
