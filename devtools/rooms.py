@@ -39,11 +39,12 @@ SOFTHCA = [
     ("pattern", ["lib/softhca/pattern/"], "base"),
     ("ctl", ["lib/softhca/ctl/"], "base pci steering model hw/device ethtool pattern"),
     ("nldev", ["lib/softhca/nldev/"], "base model config abi/core abi/entry sysfs ethtool ctl"),
+    ("ethnl", ["lib/softhca/ethnl/"], "nldev"),
     ("softhca", ["lib/softhca/softhca."], "base strict fault wire eswitch config hw/device ucma sysfs ctl"),
     ("message", ["lib/softhca/keeper/message.h"], ""),
     ("keeper", ["lib/softhca/keeper/"], "base hw/device abi/core abi/entry ucma nldev softhca message"),
     ("client", ["lib/softhca/client/"], "base message"),
-    ("preload", ["lib/softhca/preload/"], "base config abi/entry ucma nldev softhca client"),
+    ("preload", ["lib/softhca/preload/"], "base config abi/core abi/entry ucma nldev ethnl softhca client"),
     ("runner", ["app/softhca/"], "base strict fault wire config sysfs pattern ctl softhca message keeper"),
     # Verbs and nothing else.
     ("example", ["app/examples/"], ""),

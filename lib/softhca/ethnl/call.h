@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file A message of the family under way, and the rows that say what is done with which. */
+#ifndef SHCA_ETHNL_CALL_H
+#define SHCA_ETHNL_CALL_H
+
+#include <libmnl/libmnl.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct shca_ethnl;
+
+/** Attributes that a message may have, and more. */
+#define SHCA_ETHNL_ATTRS 16
+
+/** An attribute of a request, as the kernel's policies have them (enum nla_policy type). */
+enum shca_ethnl_kind {
+	SHCA_ETHNL_UNKNOWN = 0, /**< refused */
+	SHCA_ETHNL_NEST,
+	SHCA_ETHNL_U8,
+	SHCA_ETHNL_U32,
+};
+
+struct shca_ethnl_call {
+	const struct shca_ethnl *ethnl;
+	const struct nlmsghdr *request;
+	const struct nlattr
+		*attrs[SHCA_ETHNL_ATTRS]; /**< of the request, checked; NULL: not there */
+	char netdev[IF_NAMESIZE];
+	uint32_t index;         /**< of the netdev */
+	uint32_t flags;         /**< ETHTOOL_FLAG_* */
+	struct nlmsghdr *reply; /**< begun, with the netdev; NULL: the row has none */
+	bool is_silent;         /**< the reply is not wanted */
+	/** @{ Of an error, for its extended acknowledgement. */
+	const char *why;
+	const struct nlattr *culprit; /**< in the request, or NULL */
+				      /** @} */
+};
+
+struct shca_ethnl_message {
+	uint8_t reply;  /**< ETHTOOL_MSG_*_REPLY, 0: an acknowledgement is all */
+	uint8_t header; /**< attribute that names the netdev */
+	/** The kernel wants CAP_NET_ADMIN (GENL_UNS_ADMIN_PERM). */
+	bool is_privileged;
+	uint8_t max; /**< highest attribute */
+	uint8_t kind[SHCA_ETHNL_ATTRS];
+	/** Put what the reply has behind the netdev. @return 0, a negative errno, which is the
+	 * answer instead, or SHCA_NLDEV_KERNEL. */
+	int (*run)(struct shca_ethnl_call *call);
+};
+
+/** @return the row of ETHTOOL_MSG_*, or NULL: the kernel's. */
+const struct shca_ethnl_message *shca_ethnl_find(uint8_t command);
+
+/** Note why a request is refused. @param culprit in it, or NULL @return @p error */
+int shca_ethnl_refuse(
+	struct shca_ethnl_call *call, int error, const struct nlattr *culprit, const char *why);
+/** Ask about the call's netdev. @return as struct shca_ethnl's ask */
+int shca_ethnl_ask(struct shca_ethnl_call *call, void *command);
+/** Set @p value to an attribute's, if it is there. @return whether that is another. @{ */
+bool shca_ethnl_update_u32(struct shca_ethnl_call *call, unsigned int attr, uint32_t *value);
+bool shca_ethnl_update_bool(struct shca_ethnl_call *call, unsigned int attr, uint32_t *value);
+/** @} */
+
+#endif /* SHCA_ETHNL_CALL_H */
