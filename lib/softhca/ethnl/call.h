@@ -42,7 +42,8 @@ struct shca_ethnl_message {
 	uint8_t header; /**< attribute that names the netdev */
 	/** The kernel wants CAP_NET_ADMIN (GENL_UNS_ADMIN_PERM). */
 	bool is_privileged;
-	uint8_t max; /**< highest attribute */
+	bool has_stats; /**< the header may have ETHTOOL_FLAG_STATS */
+	uint8_t max;    /**< highest attribute */
 	uint8_t kind[SHCA_ETHNL_ATTRS];
 	/** Put what the reply has behind the netdev. @return 0, a negative errno, which is the
 	 * answer instead, or SHCA_NLDEV_KERNEL. */

@@ -14,6 +14,7 @@
 
 #define HEADER       (NLMSG_HDRLEN + GENL_HDRLEN)
 #define DATAGRAM_MAX 32768 /* the features by name take 12 KiB */
+#define FLAGS_BASIC  (ETHTOOL_FLAG_COMPACT_BITSETS | ETHTOOL_FLAG_OMIT_REPLY)
 
 /** Go from attribute to attribute of @p end - @p at bytes. @return the next, or NULL. */
 static const struct nlattr *
@@ -63,14 +64,15 @@ read_header(const struct nlattr *header, uint32_t *index, const char **name, uin
 
 /** Find the netdev that a request is about. @return whether the device answers. */
 static bool
-find_netdev(struct shca_ethnl_call *call, const struct nlattr *header)
+find_netdev(struct shca_ethnl_call *call, const struct shca_ethnl_message *row,
+	const struct nlattr *header)
 {
+	const uint32_t allowed = FLAGS_BASIC | (row->has_stats ? ETHTOOL_FLAG_STATS : 0);
 	const char *name = NULL;
 	uint32_t index = 0;
 
 	if ((header->nla_type & NLA_F_NESTED) == 0 ||
-		!read_header(header, &index, &name, &call->flags) ||
-		(call->flags & ~(uint32_t)ETHTOOL_FLAG_ALL) != 0)
+		!read_header(header, &index, &name, &call->flags) || (call->flags & ~allowed) != 0)
 		return false;
 	/* A name may be another than the netdev's first. */
 	call->index = index != 0 ? index : name != NULL ? if_nametoindex(name) : 0;
@@ -248,7 +250,7 @@ shca_ethnl_answer(const struct shca_ethnl *ethnl, const void *bytes, size_t leng
 	if (row == NULL || (row->is_privileged && !ethnl->is_admin))
 		return SHCA_NLDEV_KERNEL;
 	header = find_attr(call.request, row->header);
-	if (header == NULL || !find_netdev(&call, header))
+	if (header == NULL || !find_netdev(&call, row, header))
 		return SHCA_NLDEV_KERNEL;
 	room = malloc(DATAGRAM_MAX);
 	if (room == NULL)

@@ -5,22 +5,47 @@
 
 #include "ethnl/call.h"
 #include "ethnl/channels.h"
+#include "ethnl/pause.h"
 
 #define NB_MESSAGES (ETHTOOL_MSG_USER_MAX + 1)
 
 /* clang-format off */
+/** A question, whose attributes are at most those that net/ethtool has a policy for. */
+#define GET(NAME, ...) \
+	[ETHTOOL_MSG_##NAME##_GET] = { \
+		.reply = ETHTOOL_MSG_##NAME##_GET_REPLY, \
+		.header = ETHTOOL_A_##NAME##_HEADER, \
+		.kind = { [ETHTOOL_A_##NAME##_HEADER] = SHCA_ETHNL_NEST }, \
+		.max = ETHTOOL_A_##NAME##_HEADER, __VA_ARGS__ }
+
 static const struct shca_ethnl_message messages[NB_MESSAGES] = {
-	[ETHTOOL_MSG_CHANNELS_GET] = { ETHTOOL_MSG_CHANNELS_GET_REPLY, ETHTOOL_A_CHANNELS_HEADER, false,
-		ETHTOOL_A_CHANNELS_HEADER, { [ETHTOOL_A_CHANNELS_HEADER] = SHCA_ETHNL_NEST },
-		shca_ethnl_channels_get },
-	[ETHTOOL_MSG_CHANNELS_SET] = { 0, ETHTOOL_A_CHANNELS_HEADER, true,
-		ETHTOOL_A_CHANNELS_COMBINED_COUNT, {
+	GET(CHANNELS, .run = shca_ethnl_channels_get),
+	[ETHTOOL_MSG_CHANNELS_SET] = {
+		.header = ETHTOOL_A_CHANNELS_HEADER,
+		.is_privileged = true,
+		.kind = {
 			[ETHTOOL_A_CHANNELS_HEADER] = SHCA_ETHNL_NEST,
 			[ETHTOOL_A_CHANNELS_RX_COUNT] = SHCA_ETHNL_U32,
 			[ETHTOOL_A_CHANNELS_TX_COUNT] = SHCA_ETHNL_U32,
 			[ETHTOOL_A_CHANNELS_OTHER_COUNT] = SHCA_ETHNL_U32,
 			[ETHTOOL_A_CHANNELS_COMBINED_COUNT] = SHCA_ETHNL_U32,
-		}, shca_ethnl_channels_set },
+		},
+		.max = ETHTOOL_A_CHANNELS_COMBINED_COUNT,
+		.run = shca_ethnl_channels_set,
+	},
+	GET(PAUSE, .has_stats = true, .run = shca_ethnl_pause_get),
+	[ETHTOOL_MSG_PAUSE_SET] = {
+		.header = ETHTOOL_A_PAUSE_HEADER,
+		.is_privileged = true,
+		.kind = {
+			[ETHTOOL_A_PAUSE_HEADER] = SHCA_ETHNL_NEST,
+			[ETHTOOL_A_PAUSE_AUTONEG] = SHCA_ETHNL_U8,
+			[ETHTOOL_A_PAUSE_RX] = SHCA_ETHNL_U8,
+			[ETHTOOL_A_PAUSE_TX] = SHCA_ETHNL_U8,
+		},
+		.max = ETHTOOL_A_PAUSE_TX,
+		.run = shca_ethnl_pause_set,
+	},
 };
 /* clang-format on */
 

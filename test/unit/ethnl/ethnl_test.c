@@ -163,7 +163,9 @@ test_names(void **state)
 
 	(void)state;
 	ethnl_rig_reply(named(NULL, 1, 0), ETHTOOL_MSG_CHANNELS_GET_REPLY);
-	ethnl_rig_reply(named(NETDEV, 1, ETHTOOL_FLAG_ALL), ETHTOOL_MSG_CHANNELS_GET_REPLY);
+	ethnl_rig_reply(named(NETDEV, 1, ETHTOOL_FLAG_COMPACT_BITSETS | ETHTOOL_FLAG_OMIT_REPLY),
+		ETHTOOL_MSG_CHANNELS_GET_REPLY);
+	assert_kernels(named(NETDEV, 1, ETHTOOL_FLAG_STATS));
 	assert_kernels(named("no-such", 0, 0));
 	assert_kernels(named("a-name-that-is-too-long-for-a-netdev", 0, 0));
 	assert_kernels(named("", 0, 0));
