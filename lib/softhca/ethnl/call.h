@@ -19,6 +19,15 @@ enum shca_ethnl_kind {
 	SHCA_ETHNL_NEST,
 	SHCA_ETHNL_U8,
 	SHCA_ETHNL_U32,
+	SHCA_ETHNL_FLAG,
+	SHCA_ETHNL_NAME, /**< ends with a zero */
+	SHCA_ETHNL_BINARY,
+};
+
+/** What attributes there may be in a message or a nest. */
+struct shca_ethnl_policy {
+	uint8_t max; /**< highest attribute */
+	uint8_t kind[SHCA_ETHNL_ATTRS];
 };
 
 struct shca_ethnl_call {
@@ -43,8 +52,7 @@ struct shca_ethnl_message {
 	/** The kernel wants CAP_NET_ADMIN (GENL_UNS_ADMIN_PERM). */
 	bool is_privileged;
 	bool has_stats; /**< the header may have ETHTOOL_FLAG_STATS */
-	uint8_t max;    /**< highest attribute */
-	uint8_t kind[SHCA_ETHNL_ATTRS];
+	struct shca_ethnl_policy policy;
 	/** Put what the reply has behind the netdev. @return 0, a negative errno, which is the
 	 * answer instead, or SHCA_NLDEV_KERNEL. */
 	int (*run)(struct shca_ethnl_call *call);
@@ -53,6 +61,17 @@ struct shca_ethnl_message {
 /** @return the row of ETHTOOL_MSG_*, or NULL: the kernel's. */
 const struct shca_ethnl_message *shca_ethnl_find(uint8_t command);
 
+/** Go from attribute to attribute, from @p at to @p end. @return the next, or NULL: no more fits.
+ */
+const struct nlattr *shca_ethnl_next(const uint8_t **at, const uint8_t *end);
+/**
+ * Check attributes of the request and find them.
+ * @param bytes in the request, @p length of them
+ * @param[out] attrs by type; the last of a type counts; NULL: it is not there
+ * @return 0 or a negative errno, refused.
+ */
+int shca_ethnl_take(struct shca_ethnl_call *call, const void *bytes, size_t length,
+	const struct shca_ethnl_policy *policy, const struct nlattr *attrs[SHCA_ETHNL_ATTRS]);
 /** Note why a request is refused. @param culprit in it, or NULL @return @p error */
 int shca_ethnl_refuse(
 	struct shca_ethnl_call *call, int error, const struct nlattr *culprit, const char *why);

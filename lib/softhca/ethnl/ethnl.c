@@ -16,18 +16,6 @@
 #define DATAGRAM_MAX 32768 /* the features by name take 12 KiB */
 #define FLAGS_BASIC  (ETHTOOL_FLAG_COMPACT_BITSETS | ETHTOOL_FLAG_OMIT_REPLY)
 
-/** Go from attribute to attribute of @p end - @p at bytes. @return the next, or NULL. */
-static const struct nlattr *
-next_attr(const uint8_t **at, const uint8_t *end)
-{
-	const struct nlattr *attr = (const void *)*at;
-
-	if (!mnl_attr_ok(attr, (int)(end - *at)))
-		return NULL;
-	*at += MNL_ALIGN(attr->nla_len) < end - *at ? MNL_ALIGN(attr->nla_len) : end - *at;
-	return attr;
-}
-
 static const uint8_t *
 end_of(const struct nlmsghdr *message)
 {
@@ -43,7 +31,7 @@ read_header(const struct nlattr *header, uint32_t *index, const char **name, uin
 	const uint8_t *end = at + mnl_attr_get_payload_len(header);
 	const struct nlattr *attr;
 
-	while ((attr = next_attr(&at, end)) != NULL) {
+	while ((attr = shca_ethnl_next(&at, end)) != NULL) {
 		const uint16_t type = mnl_attr_get_type(attr);
 
 		if (mnl_attr_validate(attr,
@@ -89,55 +77,10 @@ find_attr(const struct nlmsghdr *request, uint16_t type)
 	const uint8_t *at = (const uint8_t *)request + HEADER;
 	const struct nlattr *attr;
 
-	while ((attr = next_attr(&at, end_of(request))) != NULL)
+	while ((attr = shca_ethnl_next(&at, end_of(request))) != NULL)
 		if (mnl_attr_get_type(attr) == type)
 			return attr;
 	return NULL;
-}
-
-/** lib/nlattr.c validate_nla() for a family without .validate: strictly. @return why not, or NULL
- */
-static const char *
-check(const struct nlattr *attr, enum shca_ethnl_kind kind)
-{
-	const bool is_nest = (attr->nla_type & NLA_F_NESTED) != 0;
-	const uint16_t length = mnl_attr_get_payload_len(attr);
-
-	switch (kind) {
-	case SHCA_ETHNL_UNKNOWN:
-		return "Unsupported attribute";
-	case SHCA_ETHNL_NEST:
-		return is_nest ? NULL : "NLA_F_NESTED is missing";
-	case SHCA_ETHNL_U8:
-	case SHCA_ETHNL_U32:
-		break;
-	}
-	if (is_nest)
-		return "NLA_F_NESTED not expected";
-	return length == (kind == SHCA_ETHNL_U8 ? sizeof(uint8_t) : sizeof(uint32_t))
-		? NULL
-		: "invalid attribute length";
-}
-
-/** The last attribute of a type counts. */
-static int
-take_attrs(struct shca_ethnl_call *call, const struct shca_ethnl_message *row)
-{
-	const uint8_t *at = (const uint8_t *)call->request + HEADER;
-	const struct nlattr *attr;
-
-	while ((attr = next_attr(&at, end_of(call->request))) != NULL) {
-		const uint16_t type = mnl_attr_get_type(attr);
-		const char *why = type == 0 || type > row->max ? "Unknown attribute type"
-							       : check(attr, row->kind[type]);
-
-		if (why != NULL)
-			return shca_ethnl_refuse(call, -EINVAL, attr, why);
-		call->attrs[type] = attr;
-	}
-	return at == end_of(call->request)
-		? 0
-		: shca_ethnl_refuse(call, -EINVAL, NULL, "bytes leftover after parsing attributes");
 }
 
 static void
@@ -211,7 +154,9 @@ acknowledge(const struct shca_ethnl_call *call, void *bytes, int error)
 static int
 run(struct shca_ethnl_call *call, const struct shca_ethnl_message *row, void *bytes)
 {
-	int error = take_attrs(call, row), ret;
+	int error = shca_ethnl_take(call, (const uint8_t *)call->request + HEADER,
+		call->request->nlmsg_len - HEADER, &row->policy, call->attrs);
+	int ret;
 
 	if (error == 0 && row->reply != 0)
 		call->reply = begin_reply(call, bytes, row);

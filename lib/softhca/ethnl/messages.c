@@ -5,6 +5,7 @@
 
 #include "ethnl/call.h"
 #include "ethnl/channels.h"
+#include "ethnl/features.h"
 #include "ethnl/pause.h"
 
 #define NB_MESSAGES (ETHTOOL_MSG_USER_MAX + 1)
@@ -15,35 +16,44 @@
 	[ETHTOOL_MSG_##NAME##_GET] = { \
 		.reply = ETHTOOL_MSG_##NAME##_GET_REPLY, \
 		.header = ETHTOOL_A_##NAME##_HEADER, \
-		.kind = { [ETHTOOL_A_##NAME##_HEADER] = SHCA_ETHNL_NEST }, \
-		.max = ETHTOOL_A_##NAME##_HEADER, __VA_ARGS__ }
+		.policy = { ETHTOOL_A_##NAME##_HEADER, { [ETHTOOL_A_##NAME##_HEADER] = SHCA_ETHNL_NEST } }, \
+		__VA_ARGS__ }
 
 static const struct shca_ethnl_message messages[NB_MESSAGES] = {
 	GET(CHANNELS, .run = shca_ethnl_channels_get),
+	GET(FEATURES, .run = shca_ethnl_features_get),
+	[ETHTOOL_MSG_FEATURES_SET] = {
+		.reply = ETHTOOL_MSG_FEATURES_SET_REPLY,
+		.header = ETHTOOL_A_FEATURES_HEADER,
+		.is_privileged = true,
+		.policy = { ETHTOOL_A_FEATURES_WANTED, {
+			[ETHTOOL_A_FEATURES_HEADER] = SHCA_ETHNL_NEST,
+			[ETHTOOL_A_FEATURES_WANTED] = SHCA_ETHNL_NEST,
+		} },
+		.run = shca_ethnl_features_set,
+	},
 	[ETHTOOL_MSG_CHANNELS_SET] = {
 		.header = ETHTOOL_A_CHANNELS_HEADER,
 		.is_privileged = true,
-		.kind = {
+		.policy = { ETHTOOL_A_CHANNELS_COMBINED_COUNT, {
 			[ETHTOOL_A_CHANNELS_HEADER] = SHCA_ETHNL_NEST,
 			[ETHTOOL_A_CHANNELS_RX_COUNT] = SHCA_ETHNL_U32,
 			[ETHTOOL_A_CHANNELS_TX_COUNT] = SHCA_ETHNL_U32,
 			[ETHTOOL_A_CHANNELS_OTHER_COUNT] = SHCA_ETHNL_U32,
 			[ETHTOOL_A_CHANNELS_COMBINED_COUNT] = SHCA_ETHNL_U32,
-		},
-		.max = ETHTOOL_A_CHANNELS_COMBINED_COUNT,
+		} },
 		.run = shca_ethnl_channels_set,
 	},
 	GET(PAUSE, .has_stats = true, .run = shca_ethnl_pause_get),
 	[ETHTOOL_MSG_PAUSE_SET] = {
 		.header = ETHTOOL_A_PAUSE_HEADER,
 		.is_privileged = true,
-		.kind = {
+		.policy = { ETHTOOL_A_PAUSE_TX, {
 			[ETHTOOL_A_PAUSE_HEADER] = SHCA_ETHNL_NEST,
 			[ETHTOOL_A_PAUSE_AUTONEG] = SHCA_ETHNL_U8,
 			[ETHTOOL_A_PAUSE_RX] = SHCA_ETHNL_U8,
 			[ETHTOOL_A_PAUSE_TX] = SHCA_ETHNL_U8,
-		},
-		.max = ETHTOOL_A_PAUSE_TX,
+		} },
 		.run = shca_ethnl_pause_set,
 	},
 };

@@ -83,31 +83,40 @@ find_number(const char *wanted, const struct ethtool_gstrings *names)
 	return -1;
 }
 
-/** Find the device's features among this kernel's. @return 0, or SHCA_NLDEV_KERNEL: it has none. */
-static int
-find_numbers(struct call *call)
+int
+shca_features_names(const char *netdev, struct ethtool_gstrings **names)
 {
 	union count info = {
 		.head = { .cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1u << ETH_SS_FEATURES },
 	};
-	struct ethtool_gstrings *names;
-	int ret = SHCA_NLDEV_KERNEL;
 
-	if (ask_kernel(call->netdev, &info) < 0 || info.head.data[0] == 0 ||
+	if (ask_kernel(netdev, &info) < 0 || info.head.data[0] == 0 ||
 		info.head.data[0] > FEATURES_MAX)
-		return ret;
-	names = calloc(1, sizeof(*names) + (size_t)FEATURES_MAX * ETH_GSTRING_LEN);
-	if (names == NULL)
+		return SHCA_NLDEV_KERNEL;
+	*names = calloc(1, sizeof(**names) + (size_t)FEATURES_MAX * ETH_GSTRING_LEN);
+	if (*names == NULL)
 		return -ENOMEM;
-	*names = (struct ethtool_gstrings){ ETHTOOL_GSTRINGS, ETH_SS_FEATURES, info.head.data[0] };
-	if (ask_kernel(call->netdev, names) >= 0 && names->len <= FEATURES_MAX) {
-		for (unsigned int i = 0; i < SHCA_OFFLOADS_NB; i++)
-			call->number[i] = find_number(shca_offload_names[i].name, names);
-		call->nb_blocks = (info.head.data[0] + BITS - 1) / BITS;
-		ret = 0;
-	}
+	**names = (struct ethtool_gstrings){ ETHTOOL_GSTRINGS, ETH_SS_FEATURES, info.head.data[0] };
+	if (ask_kernel(netdev, *names) >= 0 && (*names)->len <= FEATURES_MAX)
+		return 0;
+	free(*names);
+	return SHCA_NLDEV_KERNEL;
+}
+
+/** Find the device's features among this kernel's. @return 0, or SHCA_NLDEV_KERNEL: it has none. */
+static int
+find_numbers(struct call *call)
+{
+	struct ethtool_gstrings *names;
+	const int ret = shca_features_names(call->netdev, &names);
+
+	if (ret != 0)
+		return ret;
+	for (unsigned int i = 0; i < SHCA_OFFLOADS_NB; i++)
+		call->number[i] = find_number(shca_offload_names[i].name, names);
+	call->nb_blocks = (names->len + BITS - 1) / BITS;
 	free(names);
-	return ret;
+	return 0;
 }
 
 static bool
