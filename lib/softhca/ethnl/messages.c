@@ -5,6 +5,7 @@
 
 #include "ethnl/call.h"
 #include "ethnl/channels.h"
+#include "ethnl/eeprom.h"
 #include "ethnl/features.h"
 #include "ethnl/pause.h"
 
@@ -55,6 +56,20 @@ static const struct shca_ethnl_message messages[NB_MESSAGES] = {
 			[ETHTOOL_A_PAUSE_TX] = SHCA_ETHNL_U8,
 		} },
 		.run = shca_ethnl_pause_set,
+	},
+	[ETHTOOL_MSG_MODULE_EEPROM_GET] = {
+		.reply = ETHTOOL_MSG_MODULE_EEPROM_GET_REPLY,
+		.header = ETHTOOL_A_MODULE_EEPROM_HEADER,
+		.is_privileged = true,
+		.policy = { ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS, {
+			[ETHTOOL_A_MODULE_EEPROM_HEADER] = SHCA_ETHNL_NEST,
+			[ETHTOOL_A_MODULE_EEPROM_OFFSET] = SHCA_ETHNL_U32,
+			[ETHTOOL_A_MODULE_EEPROM_LENGTH] = SHCA_ETHNL_U32,
+			[ETHTOOL_A_MODULE_EEPROM_PAGE] = SHCA_ETHNL_U8,
+			[ETHTOOL_A_MODULE_EEPROM_BANK] = SHCA_ETHNL_U8,
+			[ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS] = SHCA_ETHNL_U8,
+		} },
+		.run = shca_ethnl_eeprom_get,
 	},
 };
 /* clang-format on */

@@ -46,6 +46,7 @@ ask_device(void *arg, const char *netdev, void *command)
 	length = shca_ethtool_length(row, command);
 	memcpy(bytes, command, length);
 	ret = shca_ethtool_run(ethnl_rig.rig.dev, bytes, &length);
+	/* What stands behind an EEPROM's head is no item of the request. */
 	if (ret == 0)
 		memcpy(command, bytes, length);
 	return ret;
