@@ -211,7 +211,7 @@ def test_the_switch_of_flows(tmp_path, netdev):
         shell.said(f"ethtool -K {netdev} ntuple off")
         assert "ntuple-filters: off\n" in shell.said(f"ethtool -k {netdev}")
         assert "aRFS" not in asked(shell.socket, "dump")
-        assert "Cannot change ntuple-filters" in shell.run("ethtool -K lo ntuple on")[1]
+        assert "Could not change any device features" in shell.run("ethtool -K lo ntuple on")[1]
 
 
 def test_pauses(tmp_path, netdev):
@@ -248,7 +248,7 @@ def test_no_module(tmp_path, netdev, port):
     model.write_text((paths.ROOT / "lib/softhca/config/models/cx5.model").read_text() + "module = none\n")
     with Shell(tmp_path, f"wire=null,kernel=tap:{netdev},{port.format(model)}") as shell:
         _, out = shell.run(f"ethtool -m {netdev}")
-        assert "Cannot get module EEPROM information: Input/output error" in out, out
+        assert "Input/output error" in out, out
 
 
 def of_ours(netdev):

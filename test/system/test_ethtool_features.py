@@ -173,8 +173,8 @@ def test_permanent_address(tmp_path, netdev):
 
 # (what is asked, what is said): as for a driver without the operation, or by Linux for any TAP.
 ANSWERS = [
-    ("-g {}", "Cannot get device ring settings: Operation not supported"),
-    ("-G {} rx 512", "Cannot get device ring settings: Operation not supported"),
+    ("-g {}", "netlink error: Operation not supported"),
+    ("-G {} rx 512", "netlink error: Operation not supported"),
     ("-x {}", "Operation not supported"),
     ("-X {} equal 2", "Operation not supported"),
     ("-n {} rx-flow-hash udp4", "Operation not supported"),
@@ -182,11 +182,11 @@ ANSWERS = [
     ("-t {}", "Cannot test: Operation not supported"),
     ("-e {}", "Cannot get EEPROM data: Operation not supported"),
     ("-p {} 1", "Cannot identify NIC: Operation not supported"),
-    ("-C {} rx-usecs 8", "Operation not supported"),
+    ("-C {} rx-usecs 8", "cannot modify an unsupported parameter"),
     ("-T {}", "PTP Hardware Clock: none"),
-    ("--show-fec {}", "Cannot get FEC settings: Operation not supported"),
-    ("--show-eee {}", "Cannot get EEE settings: Operation not supported"),
-    ("--show-priv-flags {}", "No private flags defined"),
+    ("--show-fec {}", "netlink error: Operation not supported"),
+    ("--show-eee {}", "netlink error: Operation not supported"),
+    ("--show-priv-flags {}", "netlink error: Operation not supported"),
 ]
 
 

@@ -12,6 +12,7 @@
 
 #include "abi/entry/file.h"
 #include "client/link.h"
+#include "preload/bell.h"
 
 #define PAGE_LOG2 10
 #define PAGE_FDS  (1 << PAGE_LOG2)
@@ -21,6 +22,7 @@ struct shca_fd {
 	struct shca_file *file;       /* NULL: closed at exit, or no node */
 	struct shca_netlink *netlink; /* NULL: not such a socket */
 	void (*destroy)(struct shca_netlink *netlink);
+	struct shca_bell *bell;  /* NULL: not such a socket */
 	bool is_kept;            /* a node that the keeper knows */
 	bool has_events;         /* of a keeper\'s */
 	atomic_bool was_removed; /* and has told so */
@@ -213,6 +215,7 @@ shca_fds_put(struct shca_fd *entry)
 		shca_file_close(entry->file);
 	if (entry->netlink != NULL)
 		entry->destroy(entry->netlink);
+	shca_bell_destroy(entry->bell);
 	if (entry->is_kept)
 		shca_link_closed();
 	free(entry);
@@ -232,7 +235,8 @@ shca_fds_port(int fd)
 
 	if (entry == NULL)
 		return -1;
-	if (entry->netlink == NULL && !entry->has_events && is_same(fd, entry))
+	if (entry->netlink == NULL && entry->bell == NULL && !entry->has_events &&
+		is_same(fd, entry))
 		port = (int)entry->port;
 	shca_fds_put(entry);
 	return port;
@@ -246,6 +250,24 @@ shca_fds_netlink(int fd, struct shca_fd **entry)
 		return NULL;
 	if ((*entry)->netlink != NULL && is_same(fd, *entry))
 		return (*entry)->netlink;
+	shca_fds_put(*entry);
+	return NULL;
+}
+
+int
+shca_fds_add_bell(int fd, struct shca_bell *bell)
+{
+	return add(fd, &(const struct shca_fd){ .bell = bell });
+}
+
+struct shca_bell *
+shca_fds_bell(int fd, struct shca_fd **entry)
+{
+	*entry = shca_fds_get(fd);
+	if (*entry == NULL)
+		return NULL;
+	if ((*entry)->bell != NULL && is_same(fd, *entry))
+		return (*entry)->bell;
 	shca_fds_put(*entry);
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The table of descriptors of nodes and of RDMA netlink in this process. Every ioctl and close of
+ * The table of descriptors of nodes and of netlink in this process. Every ioctl and close of
  * the application looks here first, so two loads without a lock find that a descriptor is not ours.
  *
  * Copies of a descriptor (dup) share one entry. After fork the child has the table, but not the
@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+struct shca_bell;
 struct shca_file;
 struct shca_fd;
 struct shca_netlink;
@@ -38,6 +39,10 @@ int shca_fds_add_netlink(
 	int fd, struct shca_netlink *netlink, void (*destroy)(struct shca_netlink *netlink));
 /** @return the state of such a socket, with a reference to @p entry, or NULL with none. */
 struct shca_netlink *shca_fds_netlink(int fd, struct shca_fd **entry);
+/** The same for a socket of the kernel's on which we answer, too. */
+int shca_fds_add_bell(int fd, struct shca_bell *bell);
+/** @return the state of such a socket, with a reference to @p entry, or NULL with none. */
+struct shca_bell *shca_fds_bell(int fd, struct shca_fd **entry);
 /** @return whether @p fd may be ours; lock-free. */
 bool shca_fds_has(int fd);
 /** @return the entry with one reference more, or NULL. */

@@ -1,55 +1,154 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/next.h"
+
 #include "preload/genl.h"
 
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
-#include <linux/netlink.h>
-#include <stdint.h>
-#include <string.h>
 
+#include <libmnl/libmnl.h>
+
+#include "abi/core/caps.h"
+#include "ethnl/ethnl.h"
+#include "nldev/drvinfo.h"
+#include "nldev/nldev.h"
+#include "nldev/owner.h"
+#include "preload/bell.h"
+#include "preload/kernel.h"
+#include "preload/netlink.h"
 #include "preload/route.h"
 
-#define FAMILY "ethtool"
-#define HEADER (NLMSG_HDRLEN + GENL_HDRLEN)
+/** Who asks. */
+struct asking {
+	struct shca_nldev nldev;
+	struct shca_bell *bell;
+	int fd;
+};
 
-/** @return where a request for the family's number has its name, or 0: it is none. */
-static size_t
-find_name(const uint8_t *bytes, size_t length)
+static int
+read_attr(const struct nlattr *attr, void *arg)
 {
-	struct nlmsghdr message;
-	struct genlmsghdr genl;
-	struct nlattr attr;
+	if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID &&
+		mnl_attr_validate(attr, MNL_TYPE_U16) == 0)
+		*(uint16_t *)arg = mnl_attr_get_u16(attr);
+	return MNL_CB_OK;
+}
 
-	if (length < HEADER || length > SHCA_GENL_ROOM)
-		return 0;
-	memcpy(&message, bytes, sizeof(message));
-	memcpy(&genl, bytes + NLMSG_HDRLEN, sizeof(genl));
-	if (message.nlmsg_type != GENL_ID_CTRL || genl.cmd != CTRL_CMD_GETFAMILY)
-		return 0;
-	for (size_t at = HEADER; at + NLA_HDRLEN <= length; at += NLA_ALIGN(attr.nla_len)) {
-		memcpy(&attr, bytes + at, sizeof(attr));
-		if (attr.nla_len < NLA_HDRLEN || attr.nla_len > length - at)
-			return 0;
-		if (attr.nla_type == CTRL_ATTR_FAMILY_NAME &&
-			attr.nla_len == NLA_HDRLEN + sizeof(FAMILY) &&
-			memcmp(bytes + at + NLA_HDRLEN, FAMILY, sizeof(FAMILY)) == 0)
-			return at + NLA_HDRLEN;
-	}
+static int
+read_family(void *arg, const struct nlmsghdr *message)
+{
+	if (message->nlmsg_type == GENL_ID_CTRL)
+		(void)mnl_attr_parse(message, GENL_HDRLEN, read_attr, arg);
 	return 0;
 }
 
-const void *
-shca_genl_screen(const struct sockaddr *address, socklen_t address_length, const void *bytes,
-	size_t length, void *room)
+/** @return the number that the kernel has given the family, or 0: it has none. */
+static uint16_t
+find_family(void)
 {
-	size_t name;
+	static _Atomic uint16_t known;
+	const struct shca_kernel_options options = { false };
+	_Alignas(8) uint8_t bytes[64];
+	uint16_t family = known;
+	struct nlmsghdr *request;
+	struct genlmsghdr *genl;
 
-	if (address == NULL || address_length < sizeof(struct sockaddr_nl) ||
-		address->sa_family != AF_NETLINK || !shca_route_is_active())
-		return bytes;
-	name = find_name(bytes, length);
-	if (name == 0)
-		return bytes;
-	memcpy(room, bytes, length);
-	((char *)room)[name] = '-';
-	return room;
+	if (family != 0)
+		return family;
+	request = mnl_nlmsg_put_header(bytes);
+	request->nlmsg_type = GENL_ID_CTRL;
+	request->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	genl = mnl_nlmsg_put_extra_header(request, sizeof(*genl));
+	*genl = (struct genlmsghdr){ .cmd = CTRL_CMD_GETFAMILY, .version = 1 };
+	mnl_attr_put_strz(request, CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME);
+	if (shca_kernel_ask(NETLINK_GENERIC, &options, request, read_family, &family) == 0)
+		known = family;
+	return family;
+}
+
+static bool
+owns(void *arg, const char *netdev)
+{
+	const struct asking *asking = arg;
+
+	return shca_drvinfo_own(&asking->nldev, netdev) >= 0;
+}
+
+static int
+ask(void *arg, const char *netdev, void *command)
+{
+	const struct asking *asking = arg;
+
+	return shca_route_ask(&asking->nldev, netdev, command);
+}
+
+static int
+send_answer(void *arg, const void *bytes, size_t length)
+{
+	const struct asking *asking = arg;
+
+	return shca_bell_ring(asking->bell, asking->fd, bytes, length);
+}
+
+/** @return as shca_genl_request(). */
+static int
+answer(struct asking *asking, uint16_t family, const struct nlmsghdr *message)
+{
+	const struct shca_kernel_options options = shca_kernel_options(asking->fd);
+	struct shca_ethnl ethnl = {
+		.family = family,
+		.is_admin = shca_caps_has_of_net(CAP_NET_ADMIN),
+		.has_extack = options.has_extack,
+		.caps_acks = options.caps_acks,
+		.owns = owns,
+		.ask = ask,
+		.send = send_answer,
+		.arg = asking,
+	};
+	struct sockaddr_nl self;
+	int ret = shca_netlink_address(asking->fd, &self);
+
+	if (ret == 0)
+		ret = shca_route_nldev(&asking->nldev);
+	if (ret != 0)
+		return SHCA_NLDEV_KERNEL;
+	ethnl.portid = self.nl_pid;
+	return shca_ethnl_answer(&ethnl, message, message->nlmsg_len);
+}
+
+/** Of several messages in a datagram each is answered by whom it is for. */
+static int
+answer_or_pass(struct asking *asking, uint16_t family, const struct nlmsghdr *message)
+{
+	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	int ret = answer(asking, family, message);
+
+	if (ret == SHCA_NLDEV_KERNEL)
+		ret = NEXT(sendto)(asking->fd, message, message->nlmsg_len, 0,
+			      (const struct sockaddr *)&kernel, sizeof(kernel)) < 0
+			? -errno
+			: 0;
+	return ret;
+}
+
+int
+shca_genl_request(struct shca_bell *bell, int fd, const void *bytes, size_t length)
+{
+	struct asking asking = { .bell = bell, .fd = fd };
+	const struct nlmsghdr *message = bytes;
+	int left = (int)length, ret = 0;
+	uint16_t family;
+
+	if (!mnl_nlmsg_ok(message, left) || message->nlmsg_type <= GENL_ID_CTRL)
+		return SHCA_NLDEV_KERNEL;
+	family = find_family();
+	if (message->nlmsg_type != family)
+		return SHCA_NLDEV_KERNEL;
+	if (NLMSG_ALIGN(message->nlmsg_len) >= length)
+		return answer(&asking, family, message);
+	for (; ret == 0 && mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left))
+		ret = answer_or_pass(&asking, family, message);
+	return ret;
 }

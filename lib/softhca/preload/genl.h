@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/**
- * @file
- * Generic netlink has no family "ethtool" below the runner, as in a kernel without
- * CONFIG_ETHTOOL_NETLINK: it would ask the TAP, and ethtool(8) falls back to ioctls, which we
- * answer.
+/** @file Generic netlink: messages of the family "ethtool" about ports' netdevs are answered here.
  */
 #ifndef SHCA_PRELOAD_GENL_H
 #define SHCA_PRELOAD_GENL_H
@@ -11,14 +7,13 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-/** Bytes for a request that is changed. */
-#define SHCA_GENL_ROOM 128
+struct shca_bell;
 
 /**
- * @param address where the datagram goes, of @p address_length bytes
- * @return @p bytes, or in @p room the same request for a family that no kernel has.
+ * Answer a datagram that the application sends to the kernel on @p fd.
+ * @param bytes aligned to 4 bytes; not trusted.
+ * @return 0; SHCA_NLDEV_KERNEL: it is for the kernel, as it is; or a negative errno.
  */
-const void *shca_genl_screen(const struct sockaddr *address, socklen_t address_length,
-	const void *bytes, size_t length, void *room);
+int shca_genl_request(struct shca_bell *bell, int fd, const void *bytes, size_t length);
 
 #endif /* SHCA_PRELOAD_GENL_H */

@@ -52,9 +52,8 @@ shca_netlink_destroy(struct shca_netlink *netlink)
 	free(netlink);
 }
 
-/** The socket's address, which it gets at the latest with its first request. */
-static int
-get_address(int fd, struct sockaddr_nl *address)
+int
+shca_netlink_address(int fd, struct sockaddr_nl *address)
 {
 	socklen_t length = sizeof(*address);
 
@@ -105,7 +104,7 @@ shca_netlink_request(struct shca_netlink *netlink, int fd, const void *bytes, si
 	struct shca_nldev nldev = { .send = wait_for_room, .arg = &answers };
 	const char *keeper = shca_route_keeper();
 	struct sockaddr_nl self;
-	int ret = get_address(fd, &self);
+	int ret = shca_netlink_address(fd, &self);
 
 	if (ret == 0 && keeper == NULL)
 		ret = shca_route_nldev(&nldev);
@@ -131,7 +130,7 @@ shca_netlink_flush(struct shca_netlink *netlink, int fd)
 	struct sockaddr_nl self;
 
 	pthread_mutex_lock(&netlink->lock);
-	if (!STAILQ_EMPTY(&netlink->waiting) && get_address(fd, &self) == 0)
+	if (!STAILQ_EMPTY(&netlink->waiting) && shca_netlink_address(fd, &self) == 0)
 		flush(netlink, fd, &self);
 	pthread_mutex_unlock(&netlink->lock);
 	errno = saved_errno;

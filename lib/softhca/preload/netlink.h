@@ -11,7 +11,11 @@
 #include <stddef.h>
 
 struct shca_netlink;
+struct sockaddr_nl;
 
+/** Get a socket's address, which it has at the latest with its first request. @return 0 or a
+ * negative errno. */
+int shca_netlink_address(int fd, struct sockaddr_nl *address);
 /** @return the state of a new socket, or NULL: no memory. */
 struct shca_netlink *shca_netlink_create(void);
 /** What waits is lost, as with the socket. */

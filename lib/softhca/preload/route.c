@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <net/if.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -342,6 +343,15 @@ shca_route_ethtool(const void *request)
 	if (shca_route_nldev(&nldev) != 0)
 		return SHCA_NLDEV_KERNEL;
 	return shca_nldev_ethtool(&nldev, request);
+}
+
+int
+shca_route_ask(const struct shca_nldev *nldev, const char *netdev, void *command)
+{
+	struct ifreq ifreq = { .ifr_data = command };
+
+	memcpy(ifreq.ifr_name, netdev, strnlen(netdev, sizeof(ifreq.ifr_name) - 1));
+	return shca_nldev_ethtool(nldev, &ifreq);
 }
 
 void

@@ -41,6 +41,8 @@ bool shca_route_pause(void);
 void shca_route_resume(void);
 /** Answer what ethtool asks of a netdev. @return as shca_nldev_ethtool(). */
 int shca_route_ethtool(const void *request);
+/** The same by @p command, a structure of SIOCETHTOOL in this process. */
+int shca_route_ask(const struct shca_nldev *nldev, const char *netdev, void *command);
 /** Correct the kernel's answer to such a question. */
 void shca_route_drvinfo(const void *request);
 /** Device number of the node of @p port. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The C library's functions that may reach RDMA netlink or a keeper's events: sockets that send and
+ * The C library's functions that may reach netlink or a keeper's events: sockets that send and
  * receive.
  */
 #include "preload/next.h"
@@ -15,12 +15,26 @@
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 
+#include "nldev/owner.h"
+#include "preload/bell.h"
 #include "preload/fds.h"
 #include "preload/genl.h"
 #include "preload/netlink.h"
 #include "preload/route.h"
+#include "preload/rtnl.h"
 
 #define REQUEST_MAX 4096 /* bytes of requests in one datagram of netlink */
+
+/** @return whether a datagram goes to the kernel; @p address: NULL for where the socket says. */
+static bool
+is_to_kernel(const void *address, socklen_t length)
+{
+	struct sockaddr_nl to = { .nl_pid = 0 };
+
+	if (address != NULL)
+		memcpy(&to, address, length < sizeof(to) ? length : sizeof(to));
+	return to.nl_pid == 0;
+}
 
 /**
  * @return the state of a socket of RDMA netlink on which the datagram goes to the kernel, with a
@@ -29,13 +43,27 @@
 static struct shca_netlink *
 find_netlink(int fd, const void *address, socklen_t length, struct shca_fd **entry)
 {
-	struct sockaddr_nl to = { .nl_pid = 0 };
+	return shca_fds_has(fd) && is_to_kernel(address, length) ? shca_fds_netlink(fd, entry)
+								 : NULL;
+}
 
-	if (!shca_fds_has(fd))
-		return NULL;
-	if (address != NULL)
-		memcpy(&to, address, length < sizeof(to) ? length : sizeof(to));
-	return to.nl_pid == 0 ? shca_fds_netlink(fd, entry) : NULL;
+/** @return the state of a socket of the kernel's on which we answer, too, as find_netlink(). */
+static struct shca_bell *
+find_bell(int fd, struct shca_fd **entry)
+{
+	return shca_fds_has(fd) ? shca_fds_bell(fd, entry) : NULL;
+}
+
+/** Without memory the kernel alone answers. */
+static int
+open_with_bell(int domain, int type, int protocol)
+{
+	const int fd = NEXT(socket)(domain, type, protocol);
+	struct shca_bell *bell = fd >= 0 ? shca_bell_create(protocol) : NULL;
+
+	if (bell != NULL && shca_fds_add_bell(fd, bell) != 0)
+		shca_bell_destroy(bell);
+	return fd;
 }
 
 /**
@@ -48,7 +76,11 @@ socket(int domain, int type, int protocol)
 	struct shca_netlink *netlink;
 	int fd, ret;
 
-	if (domain != AF_NETLINK || protocol != NETLINK_RDMA || !shca_route_is_active())
+	if (domain != AF_NETLINK || !shca_route_is_active())
+		return NEXT(socket)(domain, type, protocol);
+	if (protocol == NETLINK_GENERIC || protocol == NETLINK_ROUTE)
+		return open_with_bell(domain, type, protocol);
+	if (protocol != NETLINK_RDMA)
 		return NEXT(socket)(domain, type, protocol);
 	fd = NEXT(socket)(domain, type, NETLINK_USERSOCK);
 	if (fd < 0)
@@ -63,27 +95,58 @@ socket(int domain, int type, int protocol)
 	return shca_next_answer(ret);
 }
 
-/** Copy what is in pieces and may be anywhere, and answer it; puts @p entry. */
+/** Copy what is in pieces and may be anywhere. @return whether it has room in REQUEST_MAX bytes. */
+static bool
+gather(const struct iovec *iov, size_t nb, uint8_t *bytes, size_t *length)
+{
+	*length = 0;
+	for (size_t i = 0; i < nb; i++) {
+		if (iov[i].iov_len > REQUEST_MAX - *length)
+			return false;
+		memcpy(bytes + *length, iov[i].iov_base, iov[i].iov_len);
+		*length += iov[i].iov_len;
+	}
+	return true;
+}
+
+/** Answer a request; puts @p entry. */
 static ssize_t
 request_netlink(struct shca_netlink *netlink, struct shca_fd *entry, int fd,
 	const struct iovec *iov, size_t nb)
 {
 	_Alignas(8) uint8_t bytes[REQUEST_MAX];
-	size_t length = 0;
-	int ret = 0;
+	size_t length;
+	int ret = gather(iov, nb, bytes, &length) ? 0 : -EMSGSIZE;
 
-	for (size_t i = 0; ret == 0 && i < nb; i++) {
-		if (iov[i].iov_len > sizeof(bytes) - length) {
-			ret = -EMSGSIZE;
-			break;
-		}
-		memcpy(bytes + length, iov[i].iov_base, iov[i].iov_len);
-		length += iov[i].iov_len;
-	}
 	if (ret == 0)
 		ret = shca_netlink_request(netlink, fd, bytes, length);
 	shca_fds_put(entry);
 	return ret == 0 ? (ssize_t)length : shca_next_answer(ret);
+}
+
+/** Answer a request on a socket of the kernel's, if it is ours. @return whether it is; then @p ret
+ * is the result. */
+static bool
+try_request(int fd, const void *address, socklen_t address_length, const struct iovec *iov,
+	size_t nb, ssize_t *ret)
+{
+	_Alignas(8) uint8_t bytes[REQUEST_MAX];
+	struct shca_fd *entry;
+	struct shca_bell *bell = find_bell(fd, &entry);
+	int error = SHCA_NLDEV_KERNEL;
+	size_t length;
+
+	if (bell == NULL)
+		return false;
+	if (is_to_kernel(address, address_length) && gather(iov, nb, bytes, &length))
+		error = shca_bell_protocol(bell) == NETLINK_ROUTE
+			? shca_rtnl_request(bell, fd, bytes, length)
+			: shca_genl_request(bell, fd, bytes, length);
+	shca_fds_put(entry);
+	if (error == SHCA_NLDEV_KERNEL)
+		return false;
+	*ret = error == 0 ? (ssize_t)length : shca_next_answer(error);
+	return true;
 }
 
 EXPORT ssize_t
@@ -92,7 +155,12 @@ sendmsg(int fd, const struct msghdr *message, int flags)
 	struct shca_fd *entry;
 	struct shca_netlink *netlink =
 		find_netlink(fd, message->msg_name, message->msg_namelen, &entry);
+	ssize_t ret;
 
+	if (netlink == NULL &&
+		try_request(fd, message->msg_name, message->msg_namelen, message->msg_iov,
+			message->msg_iovlen, &ret))
+		return ret;
 	if (netlink == NULL)
 		return NEXT(sendmsg)(fd, message, flags);
 	return request_netlink(netlink, entry, fd, message->msg_iov, message->msg_iovlen);
@@ -106,12 +174,12 @@ sendto(int fd, const void *bytes, size_t length, int flags, const struct sockadd
 	const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = length };
 	struct shca_fd *entry;
 	struct shca_netlink *netlink = find_netlink(fd, address, address_length, &entry);
-	uint8_t room[SHCA_GENL_ROOM];
+	ssize_t ret;
 
-	if (netlink == NULL) {
-		bytes = shca_genl_screen(address, address_length, bytes, length, room);
+	if (netlink == NULL && try_request(fd, address, address_length, &iov, 1, &ret))
+		return ret;
+	if (netlink == NULL)
 		return NEXT(sendto)(fd, bytes, length, flags, address, address_length);
-	}
 	return request_netlink(netlink, entry, fd, &iov, 1);
 }
 
@@ -121,7 +189,10 @@ send(int fd, const void *bytes, size_t length, int flags)
 	const struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = length };
 	struct shca_fd *entry;
 	struct shca_netlink *netlink = find_netlink(fd, NULL, 0, &entry);
+	ssize_t ret;
 
+	if (netlink == NULL && try_request(fd, NULL, 0, &iov, 1, &ret))
+		return ret;
 	if (netlink == NULL)
 		return NEXT(send)(fd, bytes, length, flags);
 	return request_netlink(netlink, entry, fd, &iov, 1);
@@ -144,11 +215,32 @@ has_received(int fd, void *address, socklen_t length)
 	shca_fds_put(entry);
 }
 
+/** Receive on a socket of the kernel's on which we answer, too. @return whether it is one; then
+ * @p ret is the result. */
+static bool
+try_receive(int fd, struct msghdr *message, int flags, ssize_t *ret)
+{
+	struct shca_fd *entry;
+	struct shca_bell *bell = find_bell(fd, &entry);
+	int saved_errno;
+
+	if (bell == NULL)
+		return false;
+	*ret = shca_bell_receive(bell, fd, message, flags);
+	saved_errno = errno;
+	shca_fds_put(entry);
+	errno = saved_errno;
+	return true;
+}
+
 EXPORT ssize_t
 recvmsg(int fd, struct msghdr *message, int flags)
 {
-	ssize_t ret = NEXT(recvmsg)(fd, message, flags);
+	ssize_t ret;
 
+	if (try_receive(fd, message, flags, &ret))
+		return ret;
+	ret = NEXT(recvmsg)(fd, message, flags);
 	if (ret >= 0)
 		has_received(fd, message->msg_name, message->msg_namelen);
 	return ret;
@@ -157,8 +249,19 @@ recvmsg(int fd, struct msghdr *message, int flags)
 EXPORT ssize_t
 recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *address, socklen_t *length)
 {
-	ssize_t ret = NEXT(recvfrom)(fd, bytes, size, flags, address, length);
+	struct iovec iov = { .iov_base = bytes, .iov_len = size };
+	struct msghdr message = { .msg_name = address,
+		.msg_namelen = address != NULL ? *length : 0,
+		.msg_iov = &iov,
+		.msg_iovlen = 1 };
+	ssize_t ret;
 
+	if (try_receive(fd, &message, flags, &ret)) {
+		if (ret >= 0 && address != NULL)
+			*length = message.msg_namelen;
+		return ret;
+	}
+	ret = NEXT(recvfrom)(fd, bytes, size, flags, address, length);
 	if (ret >= 0)
 		has_received(fd, address, address != NULL ? *length : 0);
 	return ret;
@@ -167,8 +270,13 @@ recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *address, 
 EXPORT ssize_t
 recv(int fd, void *bytes, size_t size, int flags)
 {
-	ssize_t ret = NEXT(recv)(fd, bytes, size, flags);
+	struct iovec iov = { .iov_base = bytes, .iov_len = size };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t ret;
 
+	if (try_receive(fd, &message, flags, &ret))
+		return ret;
+	ret = NEXT(recv)(fd, bytes, size, flags);
 	if (ret >= 0)
 		has_received(fd, NULL, 0);
 	return ret;
@@ -208,8 +316,13 @@ note_removal(int fd, const void *bytes)
 EXPORT ssize_t
 read(int fd, void *bytes, size_t size)
 {
-	ssize_t ret = NEXT(read)(fd, bytes, size);
+	struct iovec iov = { .iov_base = bytes, .iov_len = size };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t ret;
 
+	if (try_receive(fd, &message, 0, &ret))
+		return ret;
+	ret = NEXT(read)(fd, bytes, size);
 	if (ret == 0 && size != 0 && shca_fds_has(fd))
 		return end_events(fd, bytes, size);
 	if (ret == sizeof(struct ib_uverbs_async_event_desc) && shca_fds_has(fd))

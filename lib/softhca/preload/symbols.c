@@ -271,7 +271,8 @@ write(int fd, const void *bytes, size_t length)
 	struct shca_fd *entry;
 	int ret;
 
-	if (shca_fds_has(fd) && shca_fds_netlink(fd, &entry) != NULL) {
+	if (shca_fds_has(fd) &&
+		(shca_fds_netlink(fd, &entry) != NULL || shca_fds_bell(fd, &entry) != NULL)) {
 		shca_fds_put(entry);
 		return send(fd, bytes, length, 0);
 	}
