@@ -279,6 +279,16 @@ def test_the_address_by_rtnetlink(tmp_path, netdev):
         assert "does not exist" in out, out
 
 
+def test_all_netdevs_at_once(tmp_path, netdev):
+    """The kernel's answer, in which the device has the TAP's place, or one more."""
+    with Netlink(tmp_path, f"wire=null,kernel=tap:{netdev}") as shell:
+        channels = shell.said("ethtool -l '*'").split("Channel parameters for ")
+        assert [part.count("Combined:\t8") for part in channels if part.startswith(f"{netdev}:")] == [2]
+        assert f"Pause parameters for {netdev}:" in shell.said("ethtool -a '*'")
+        features = {part.partition(":")[0]: part for part in shell.said("ethtool -k '*'").split("Features for ")}
+        assert "rx-all: off\n" in features[netdev] and "rx-all: off [fixed]\n" in features["lo"]
+
+
 @pytest.mark.parametrize("question, says", [("-l", "Combined:\t1"), ("-a", "Operation not supported")])
 def test_only_the_tap_answers(tmp_path, netdev, question, says):
     """Where no process has the device open."""

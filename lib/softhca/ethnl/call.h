@@ -4,12 +4,15 @@
 #define SHCA_ETHNL_CALL_H
 
 #include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct shca_ethnl;
 
+/** Bytes before a message's attributes. */
+#define SHCA_ETHNL_HEADER (NLMSG_HDRLEN + GENL_HDRLEN)
 /** Attributes that a message may have, and more. */
 #define SHCA_ETHNL_ATTRS 16
 

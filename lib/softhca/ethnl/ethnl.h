@@ -12,9 +12,12 @@
 #ifndef SHCA_ETHNL_ETHNL_H
 #define SHCA_ETHNL_ETHNL_H
 
+#include <net/if.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct nlmsghdr;
 
 /** Who asks, and who knows. */
 struct shca_ethnl {
@@ -25,8 +28,16 @@ struct shca_ethnl {
 	bool caps_acks;  /**< its NETLINK_CAP_ACK: errors are without the request */
 	/** @return whether it is a port's netdev, of which the device answers. */
 	bool (*owns)(void *arg, const char *netdev);
+	/** Find a port's netdev by number. @return whether there is such a port; @p netdev: "": it
+	 * has none. */
+	bool (*find)(void *arg, unsigned int number, char netdev[static IF_NAMESIZE]);
 	/** Ask by a structure of SIOCETHTOOL. @return as shca_nldev_ethtool(). */
 	int (*ask)(void *arg, const char *netdev, void *command);
+	/** Ask the kernel; @p visit gets each message of its answer, up to NLMSG_ERROR or
+	 * NLMSG_DONE.
+	 * @return 0, what @p visit returned, or a negative errno. */
+	int (*ask_kernel)(void *arg, const struct nlmsghdr *request,
+		int (*visit)(void *visit_arg, const struct nlmsghdr *message), void *visit_arg);
 	/** Send one datagram. @return 0 or a negative errno, which ends the answer. */
 	int (*send)(void *arg, const void *bytes, size_t length);
 	void *arg; /**< of all of them */

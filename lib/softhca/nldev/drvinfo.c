@@ -41,20 +41,32 @@ shca_drvinfo_device(const struct shca_nldev *nldev, const char *name)
 	return -1;
 }
 
+bool
+shca_drvinfo_find(
+	const struct shca_nldev *nldev, unsigned int device, char netdev[static IF_NAMESIZE])
+{
+	struct shca_tree_port port;
+	uint32_t number;
+
+	netdev[0] = '\0';
+	if (device >= nldev->options->nb_ports)
+		return false;
+	number = shca_options_ports_vports(nldev->options, device);
+	if (shca_tree_get_port(nldev->dir, device, number != 0 ? number : 1, &port) == 0)
+		memcpy(netdev, port.netdev, sizeof(port.netdev));
+	return true;
+}
+
 int
 shca_drvinfo_own(const struct shca_nldev *nldev, const char *name)
 {
 	const int device = shca_drvinfo_device(nldev, name);
-	struct shca_tree_port port;
-	uint32_t number;
+	char netdev[IF_NAMESIZE];
 
-	if (device < 0)
-		return -1;
-	number = shca_options_ports_vports(nldev->options, (unsigned int)device);
-	if (shca_tree_get_port(nldev->dir, (unsigned int)device, number != 0 ? number : 1, &port) !=
-		0)
-		return -1;
-	return strcmp(port.netdev, name) == 0 ? device : -1;
+	return device >= 0 && shca_drvinfo_find(nldev, (unsigned int)device, netdev) &&
+			strcmp(netdev, name) == 0
+		? device
+		: -1;
 }
 
 static void

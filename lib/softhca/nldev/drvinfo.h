@@ -3,12 +3,19 @@
 #ifndef SHCA_NLDEV_DRVINFO_H
 #define SHCA_NLDEV_DRVINFO_H
 
+#include <net/if.h>
+#include <stdbool.h>
+
 struct shca_nldev;
 
 /** @return the number of the device that has the netdev @p name, of IFNAMSIZ bytes, or -1. */
 int shca_drvinfo_device(const struct shca_nldev *nldev, const char *name);
 /** The same without netdevs of representors, of which mlx5 answers next to nothing. */
 int shca_drvinfo_own(const struct shca_nldev *nldev, const char *name);
+/** Find that netdev of a device. @param[out] netdev "": it has none @return whether there is such a
+ * device. */
+bool shca_drvinfo_find(
+	const struct shca_nldev *nldev, unsigned int device, char netdev[static IF_NAMESIZE]);
 /**
  * Write over the kernel's answer to @p request, which has succeeded, if it is about a port's
  * netdev: what Linux's mlx5e_ethtool_get_drvinfo() tells.

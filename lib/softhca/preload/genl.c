@@ -84,6 +84,24 @@ ask(void *arg, const char *netdev, void *command)
 	return shca_route_ask(&asking->nldev, netdev, command);
 }
 
+static bool
+find(void *arg, unsigned int number, char netdev[static IF_NAMESIZE])
+{
+	const struct asking *asking = arg;
+
+	return shca_drvinfo_find(&asking->nldev, number, netdev);
+}
+
+static int
+ask_kernel(void *arg, const struct nlmsghdr *request,
+	int (*visit)(void *visit_arg, const struct nlmsghdr *message), void *visit_arg)
+{
+	const struct asking *asking = arg;
+	const struct shca_kernel_options options = shca_kernel_options(asking->fd);
+
+	return shca_kernel_ask(NETLINK_GENERIC, &options, request, visit, visit_arg);
+}
+
 static int
 send_answer(void *arg, const void *bytes, size_t length)
 {
@@ -103,7 +121,9 @@ answer(struct asking *asking, uint16_t family, const struct nlmsghdr *message)
 		.has_extack = options.has_extack,
 		.caps_acks = options.caps_acks,
 		.owns = owns,
+		.find = find,
 		.ask = ask,
+		.ask_kernel = ask_kernel,
 		.send = send_answer,
 		.arg = asking,
 	};

@@ -207,7 +207,7 @@ test_what_is_not_ours(void **state)
 	request = get_channels();
 	request->nlmsg_flags &= (uint16_t)~NLM_F_REQUEST;
 	assert_kernels(request);
-	request = get_channels();
+	request = set_channels();
 	request->nlmsg_flags |= NLM_F_DUMP;
 	assert_kernels(request);
 	for (unsigned int command = 0; command < 256; command++)
