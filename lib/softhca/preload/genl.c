@@ -153,6 +153,23 @@ answer_or_pass(struct asking *asking, uint16_t family, const struct nlmsghdr *me
 	return ret;
 }
 
+/** @return whether one of the messages may be the family's. */
+static bool
+has_family(const void *bytes, size_t length, uint16_t *family)
+{
+	const struct nlmsghdr *message = bytes;
+	int left = (int)length;
+
+	for (; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left)) {
+		if (message->nlmsg_type <= GENL_ID_CTRL)
+			continue;
+		*family = find_family();
+		if (message->nlmsg_type == *family)
+			return true;
+	}
+	return false;
+}
+
 int
 shca_genl_request(struct shca_bell *bell, int fd, const void *bytes, size_t length)
 {
@@ -161,10 +178,7 @@ shca_genl_request(struct shca_bell *bell, int fd, const void *bytes, size_t leng
 	int left = (int)length, ret = 0;
 	uint16_t family;
 
-	if (!mnl_nlmsg_ok(message, left) || message->nlmsg_type <= GENL_ID_CTRL)
-		return SHCA_NLDEV_KERNEL;
-	family = find_family();
-	if (message->nlmsg_type != family)
+	if (!has_family(bytes, length, &family))
 		return SHCA_NLDEV_KERNEL;
 	if (NLMSG_ALIGN(message->nlmsg_len) >= length)
 		return answer(&asking, family, message);
