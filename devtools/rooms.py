@@ -39,7 +39,7 @@ SOFTHCA = [
     ("pattern", ["lib/softhca/pattern/"], "base"),
     ("ctl", ["lib/softhca/ctl/"], "base pci steering model hw/device ethtool pattern"),
     ("nldev", ["lib/softhca/nldev/"], "base model config abi/core abi/entry sysfs ethtool ctl"),
-    ("ethnl", ["lib/softhca/ethnl/"], "nldev"),
+    ("ethnl", ["lib/softhca/ethnl/"], "ethtool nldev"),
     ("softhca", ["lib/softhca/softhca."], "base strict fault wire eswitch config hw/device ucma sysfs ctl"),
     ("message", ["lib/softhca/keeper/message.h"], ""),
     ("keeper", ["lib/softhca/keeper/"], "base hw/device abi/core abi/entry ucma nldev softhca message"),

@@ -61,6 +61,7 @@ ask(void *arg, const char *netdev, void *command)
 	struct ethtool_gfeatures *features = command;
 	struct ethtool_modinfo *module = command;
 	struct ethtool_eeprom *eeprom = command;
+	struct ethtool_gstrings *names = command;
 
 	(void)arg;
 	FUZZ_CHECK(strcmp(netdev, "lo") == 0);
@@ -84,6 +85,11 @@ ask(void *arg, const char *netdev, void *command)
 		FUZZ_CHECK(eeprom->len != 0 && eeprom->len <= 128);
 		memset(eeprom->data, 0xee, eeprom->len);
 		break;
+	case ETHTOOL_GSTRINGS:
+		names->len = fuzz_input_byte(&state.input) * 2u;
+		strcpy((char *)names->data, "rx_packets_phy");
+		break;
+	case ETHTOOL_GSTATS:
 	case ETHTOOL_SCHANNELS:
 	case ETHTOOL_SPAUSEPARAM:
 	case ETHTOOL_SFEATURES:
@@ -187,6 +193,20 @@ put_set(struct nlmsghdr *message, uint16_t type)
 }
 
 static void
+put_sets(struct nlmsghdr *message)
+{
+	struct nlattr *list = mnl_attr_nest_start(message, ETHTOOL_A_STRSET_STRINGSETS), *set;
+
+	for (unsigned int left = fuzz_input_choose(&state.input, 4); left != 0; left--) {
+		set = mnl_attr_nest_start(message, ETHTOOL_A_STRINGSETS_STRINGSET);
+		mnl_attr_put_u32(
+			message, ETHTOOL_A_STRINGSET_ID, fuzz_input_choose(&state.input, 4));
+		mnl_attr_nest_end(message, set);
+	}
+	mnl_attr_nest_end(message, list);
+}
+
+static void
 put_part(struct nlmsghdr *message)
 {
 	if (mostly())
@@ -229,7 +249,7 @@ make(void *bytes, const uint8_t *end)
 	static const uint8_t commands[] = { ETHTOOL_MSG_CHANNELS_GET, ETHTOOL_MSG_CHANNELS_SET,
 		ETHTOOL_MSG_PAUSE_GET, ETHTOOL_MSG_PAUSE_SET, ETHTOOL_MSG_FEATURES_GET,
 		ETHTOOL_MSG_FEATURES_SET, ETHTOOL_MSG_FEATURES_SET, ETHTOOL_MSG_MODULE_EEPROM_GET,
-		ETHTOOL_MSG_LINKSTATE_GET };
+		ETHTOOL_MSG_STATS_GET, ETHTOOL_MSG_STRSET_GET, ETHTOOL_MSG_LINKSTATE_GET };
 	struct nlmsghdr *message = mnl_nlmsg_put_header(bytes);
 	struct genlmsghdr *genl;
 
@@ -240,8 +260,14 @@ make(void *bytes, const uint8_t *end)
 		(fuzz_input_choose(&state.input, 4) == 3 ? NLM_F_DUMP : 0);
 	genl = mnl_nlmsg_put_extra_header(message, sizeof(*genl));
 	genl->cmd = commands[fuzz_input_choose(&state.input, sizeof(commands))];
-	put_header(message, ETHTOOL_A_CHANNELS_HEADER);
-	if (genl->cmd == ETHTOOL_MSG_FEATURES_SET)
+	put_header(message,
+		genl->cmd == ETHTOOL_MSG_STATS_GET ? ETHTOOL_A_STATS_HEADER
+						   : ETHTOOL_A_CHANNELS_HEADER);
+	if (genl->cmd == ETHTOOL_MSG_STATS_GET)
+		put_set(message, ETHTOOL_A_STATS_GROUPS);
+	else if (genl->cmd == ETHTOOL_MSG_STRSET_GET && mostly())
+		put_sets(message);
+	else if (genl->cmd == ETHTOOL_MSG_FEATURES_SET)
 		put_set(message, ETHTOOL_A_FEATURES_WANTED);
 	else if (genl->cmd == ETHTOOL_MSG_MODULE_EEPROM_GET)
 		put_part(message);
@@ -267,7 +293,7 @@ ask_kernel(void *arg, const struct nlmsghdr *request,
 	int ret = 0;
 
 	(void)arg;
-	FUZZ_CHECK((request->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP);
+	FUZZ_CHECK((request->nlmsg_flags & (NLM_F_DUMP | NLM_F_ACK)) != 0);
 	for (unsigned int i = 0; ret == 0 && i < MAX_MESSAGES; i++) {
 		uint8_t *bytes = fuzz_input_block(&state.input, ANSWER_BYTES);
 		const unsigned int kind = fuzz_input_choose(&state.input, 8);

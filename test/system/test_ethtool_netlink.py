@@ -7,8 +7,9 @@ import struct
 import sys
 
 import pytest
-from harness import genl
-from test_ethtool import MAC, fixture_netdev  # noqa: F401
+from harness import genl, host
+from test_ctl import until
+from test_ethtool import MAC, UDP_53, counters_of, fixture_netdev  # noqa: F401
 from test_ethtool_features import DROP, Asking, blocks_of
 
 G_CHANNELS, G_PAUSE, G_FEATURES, S_CHANNELS = 0x3C, 0x12, 0x3A, 0x3D
@@ -286,6 +287,42 @@ def test_all_netdevs_at_once(tmp_path, netdev):
         assert f"Pause parameters for {netdev}:" in shell.said("ethtool -a '*'")
         features = {part.partition(":")[0]: part for part in shell.said("ethtool -k '*'").split("Features for ")}
         assert "rx-all: off\n" in features[netdev] and "rx-all: off [fixed]\n" in features["lo"]
+
+
+def test_counters_that_standards_name(tmp_path, namespace, netdev, family):
+    """They are those that mlx5 has by other names, and move with them."""
+    wire = host.name("w")
+    with Netlink(tmp_path, f"wire=tap:{wire},kernel=tap:{netdev},mac={MAC}") as shell:
+        namespace.take(wire)
+        shell.said(f"ip link set {netdev} up")
+        with host.PacketSocket(wire, namespace) as peer:
+            peer.send(UDP_53)
+            until(lambda: counters_of(shell, netdev)["rx_packets_phy"] > 0)
+        groups = dict(re.findall(r"^(\S+): (\d+)$", shell.by_netlink(f"-S {netdev} --groups eth-mac rmon", family), re.M))
+        assert int(groups["eth-mac-FramesReceivedOK"]) > 0 and groups["rmon-etherStatsJabbers"] == "0", groups
+        assert int(groups["eth-mac-OctetsReceivedOK"]) >= 64
+        assert not any(name.startswith("eth-phy") for name in groups)
+        assert "eth-phy-SymbolErrorDuringCarrier: 0\n" in shell.said(f"ethtool -S {netdev} --all-groups")
+
+
+NAMES = """
+opened = open_socket()
+sets = nest(2, nest(1, attr(1, 4)), nest(1, attr(1, 1)))
+opened.send(message(family_of(opened), STRSET_GET, header(sys.argv[1]), sets))
+answer = answers(opened)[0][4]
+listed = attrs_of(answer[4:])[2]
+for kind, payload in pairs_of(listed):
+    one = attrs_of(payload)
+    print(word(one[1]), word(one[2]), *[attrs_of(string)[2].rstrip(b"\\0").decode() for _, string in pairs_of(one[3])])
+"""
+
+
+def test_names_of_counters(tmp_path, netdev):
+    """With the kernel's names of features in one answer."""
+    with Netlink(tmp_path, f"wire=null,kernel=tap:{netdev}") as shell:
+        features, counters = [line.split(" ") for line in shell.script(NAMES, netdev).splitlines()]
+        assert features[0] == "4" and "rx-ntuple-filter" in features
+        assert counters[2:] == list(counters_of(shell, netdev)) and counters[:2] == ["1", str(len(counters) - 2)]
 
 
 @pytest.mark.parametrize("question, says", [("-l", "Combined:\t1"), ("-a", "Operation not supported")])

@@ -8,6 +8,8 @@
 #include "ethnl/eeprom.h"
 #include "ethnl/features.h"
 #include "ethnl/pause.h"
+#include "ethnl/stats.h"
+#include "ethnl/strset.h"
 
 #define NB_MESSAGES (ETHTOOL_MSG_USER_MAX + 1)
 
@@ -70,6 +72,25 @@ static const struct shca_ethnl_message messages[NB_MESSAGES] = {
 			[ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS] = SHCA_ETHNL_U8,
 		} },
 		.run = shca_ethnl_eeprom_get,
+	},
+	[ETHTOOL_MSG_STATS_GET] = {
+		.reply = ETHTOOL_MSG_STATS_GET_REPLY,
+		.header = ETHTOOL_A_STATS_HEADER,
+		.policy = { ETHTOOL_A_STATS_GROUPS, {
+			[ETHTOOL_A_STATS_HEADER] = SHCA_ETHNL_NEST,
+			[ETHTOOL_A_STATS_GROUPS] = SHCA_ETHNL_NEST,
+		} },
+		.run = shca_ethnl_stats_get,
+	},
+	[ETHTOOL_MSG_STRSET_GET] = {
+		.reply = ETHTOOL_MSG_STRSET_GET_REPLY,
+		.header = ETHTOOL_A_STRSET_HEADER,
+		.policy = { ETHTOOL_A_STRSET_COUNTS_ONLY, {
+			[ETHTOOL_A_STRSET_HEADER] = SHCA_ETHNL_NEST,
+			[ETHTOOL_A_STRSET_STRINGSETS] = SHCA_ETHNL_NEST,
+			[ETHTOOL_A_STRSET_COUNTS_ONLY] = SHCA_ETHNL_FLAG,
+		} },
+		.run = shca_ethnl_strset_get,
 	},
 };
 /* clang-format on */

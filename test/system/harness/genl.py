@@ -7,7 +7,7 @@ NETLINK_GENERIC, NETLINK_EXT_ACK = 16, 11
 REQUEST, ACK, DUMP, NESTED = 1, 4, 0x300, 0x8000
 ERROR, DONE = 2, 3
 CHANNELS_GET, CHANNELS_SET, PAUSE_GET, LINKSTATE_GET = 17, 18, 21, 6
-FEATURES_GET, FEATURES_SET = 11, 12
+FEATURES_GET, FEATURES_SET, STRSET_GET = 11, 12, 1
 COMPACT = 1
 
 
@@ -23,14 +23,16 @@ def nest(kind, *inner):
     return attr(kind | NESTED, b"".join(inner))
 
 
-def attrs_of(payload):
-    """{type: payload}, nests as bytes."""
-    found = {}
+def pairs_of(payload):
+    """(type, payload) of each attribute, nests as bytes."""
     while len(payload) >= 4:
         length, kind = struct.unpack_from("=HH", payload)
-        found[kind & ~NESTED] = payload[4:length]
+        yield kind & ~NESTED, payload[4:length]
         payload = payload[(length + 3) & ~3:]
-    return found
+
+
+def attrs_of(payload):
+    return dict(pairs_of(payload))
 
 
 def word(payload):

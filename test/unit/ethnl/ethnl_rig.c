@@ -44,9 +44,9 @@ ask_device(void *arg, const char *netdev, void *command)
 	row = shca_ethtool_find(number);
 	assert_non_null(row);
 	length = shca_ethtool_length(row, command);
+	assert_true(length <= SHCA_ETHTOOL_MAX);
 	memcpy(bytes, command, length);
 	ret = shca_ethtool_run(ethnl_rig.rig.dev, bytes, &length);
-	/* What stands behind an EEPROM's head is no item of the request. */
 	if (ret == 0)
 		memcpy(command, bytes, length);
 	return ret;
