@@ -254,6 +254,9 @@ def test_ethtool_on_a_card():
         with pmd_on(card):
             assert "Total 1 rules" in cards.run_on(card, "ethtool", "-n", name).stdout
             assert "rx_packets:" in cards.run_on(card, "ethtool", "-S", name).stdout
+            cards.run_on(card, "ethtool", "-L", name, "combined", "3")
+        assert "Combined:\t3\n" in cards.run_on(card, "ethtool", "-l", name).stdout
+        assert cards.run_on(card, "ethtool", "-l", "*").stdout.count("Combined:\t3\n") == 1
         assert "Dest port: 53" in cards.run_on(card, "ethtool", "-n", name).stdout
         assert "owner: ethtool" in cards.softhca("ctl", "--on", card, "dump").stdout
 
