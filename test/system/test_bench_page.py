@@ -53,7 +53,7 @@ def test_each_result_has_its_charts(tmp_path):
     assert run(tmp_path).stdout == f"charts: {tmp_path}/bench.html\n"
     found = charts(tmp_path)
     assert set(found) == {"ratios by case", "ticks by size", "instructions by size", "cache lines", "bytes to the host",
-                          "bytes to the device", "cost of a rule", "rates of rules", "softhca"}
+                          "bytes to the device", "cost of a rule", "dpdk-test-flow-perf", "softhca"}
     ratios = dict(bars(found["ratios by case"]))
     assert set(ratios) == {"rx plain 64 B x32, ticks: 0.5", "rx plain 64 B x32, instructions: 0.5",
                            "tx <vlan> & more 64 B x8, instructions: 0.281"}

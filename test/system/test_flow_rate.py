@@ -40,6 +40,18 @@ def test_flow_perf_runs_on_the_intree_driver(result, tap_allowed):
     assert rates["inserted"] > 0 and rates["deleted"] > 0
 
 
+@pytest.mark.long
+def test_instructions_are_counted(tmp_path, tap_allowed):
+    path = tmp_path / "bench-flow.json"
+    done = subprocess.run([BENCH, "flow", "--instructions", "--rules", "1000", "--json", path], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+    assert done.returncode == 0, done.stdout
+    perf = json.loads(path.read_text())["flow_perf"]
+    assert set(perf) == {"net_mlx5dv", "mlx5_pci, dv_flow_en=0"}
+    for counted in perf.values():
+        assert counted["inserted"] > counted["deleted"] > 100, "verbs alone take more"
+
+
 def test_copies_cost_others_nothing():
     """Counts, so they are judged: of all steps one costs a command a copy."""
     done = subprocess.run([BENCH, "rewrites", "--rules", "20,50"], text=True, stdout=subprocess.PIPE,

@@ -77,10 +77,10 @@ def rules(result):
     chosen = [(f"{number} rules", [sum(taken["verbs"]), sum(taken["rte_flow"])])
               for number, taken in result["rules"].items()]
     rates = [(driver, [rates["inserted"], rates["deleted"]]) for driver, rates in result["flow_perf"].items()]
-    return _section("Rules", f"What a rule costs, made and destroyed ({result['unit']}), and thousands a second by "
-                    "dpdk-test-flow-perf.",
+    unit = "instructions a rule" if result["unit"] == "instructions" else "thousands a second"
+    return _section("Rules", f"What a rule costs, made and destroyed ({result['unit']}), and {unit} by dpdk-test-flow-perf.",
                     svg.bars("cost of a rule", ("bare verbs", "rte_flow"), chosen),
-                    svg.bars("rates of rules", ("made", "deleted"), rates) if rates else "")
+                    svg.bars("dpdk-test-flow-perf", ("made", "deleted"), rates) if rates else "")
 
 
 def software_card(result):
