@@ -87,6 +87,7 @@ each_row(void (*walk)(struct try *try))
 				.features = UINT32_MAX };
 
 			assert_true(try.row->item_bytes <= ITEM_BYTES);
+			assert_int_equal(try.row->item_bytes % sizeof(uint32_t), 0);
 			if (inner && try.row->outer_only)
 				continue;
 			walk(&try);

@@ -143,30 +143,67 @@ item_check_spec(struct mdv_flow_item_state *state, struct mdv_flow_item_match *m
 	return 0;
 }
 
+/** Bit i: the mask has bits in its 32-bit word i, of which items are made. */
+static uint32_t
+item_masked_words(const uint8_t *mask, unsigned int bytes)
+{
+	uint32_t masked = 0;
+
+	for (unsigned int i = 0; i < bytes / sizeof(uint32_t); i++) {
+		uint32_t word;
+
+		memcpy(&word, &mask[i * sizeof(word)], sizeof(word));
+		masked |= (word != 0 ? UINT32_C(1) : 0) << i;
+	}
+	return masked;
+}
+
+/** @return the words of an item that the field has bytes in, as above. */
+static uint32_t
+item_field_words(const struct mdv_flow_item_field *field)
+{
+	const unsigned int first = field->at / sizeof(uint32_t);
+	const unsigned int last = (field->at + field->bytes - 1u) / sizeof(uint32_t);
+
+	return (UINT32_C(2) << last) - (UINT32_C(1) << first);
+}
+
+static int
+item_check_field(
+	struct mdv_flow_item_state *state, struct mdv_flow_item_match *match, unsigned int i)
+{
+	const struct rte_flow_item *item = match->item;
+	const struct mdv_flow_item_field *field = &match->row->fields[i];
+
+	if (!mdv_flow_item_field_masked(field, match->mask))
+		return 0;
+	if (field->to_bytes == 0 || (field->needs & ~state->features) != 0)
+		return mdv_flow_error_set(state->error, ENOTSUP,
+			item->mask != NULL ? RTE_FLOW_ERROR_TYPE_ITEM_MASK
+					   : RTE_FLOW_ERROR_TYPE_ITEM,
+			item->mask != NULL ? item->mask : item, "%s %s: %s", match->row->name,
+			field->name, field->hint);
+	match->masked |= UINT32_C(1) << i;
+	if (item->last != NULL && mdv_flow_item_field_ranges(field, match, item->last))
+		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_LAST,
+			item->last,
+			"%s %s: last differs from spec, and the device matches no ranges; use a mask or several rules",
+			match->row->name, field->name);
+	return 0;
+}
+
+/** Most masks name one field or two: the others are passed over by words. */
 static int
 item_check_fields(struct mdv_flow_item_state *state, struct mdv_flow_item_match *match)
 {
-	const struct rte_flow_item *item = match->item;
+	const struct mdv_flow_item_row *row = match->row;
+	const uint32_t masked = item_masked_words(match->mask, row->item_bytes);
+	int ret = 0;
 
-	for (unsigned int i = 0; i < match->row->nb_fields; i++) {
-		const struct mdv_flow_item_field *field = &match->row->fields[i];
-		const bool there = field->to_bytes != 0 && (field->needs & ~state->features) == 0;
-		const bool masked = mdv_flow_item_field_masked(field, match->mask);
-
-		match->masked |= (masked ? UINT32_C(1) : 0) << i;
-		if (!there && masked)
-			return mdv_flow_error_set(state->error, ENOTSUP,
-				item->mask != NULL ? RTE_FLOW_ERROR_TYPE_ITEM_MASK
-						   : RTE_FLOW_ERROR_TYPE_ITEM,
-				item->mask != NULL ? item->mask : item, "%s %s: %s",
-				match->row->name, field->name, field->hint);
-		if (item->last != NULL && mdv_flow_item_field_ranges(field, match, item->last))
-			return mdv_flow_error_set(state->error, ENOTSUP,
-				RTE_FLOW_ERROR_TYPE_ITEM_LAST, item->last,
-				"%s %s: last differs from spec, and the device matches no ranges; use a mask or several rules",
-				match->row->name, field->name);
-	}
-	return 0;
+	for (unsigned int i = 0; masked != 0 && ret == 0 && i < row->nb_fields; i++)
+		if ((item_field_words(&row->fields[i]) & masked) != 0)
+			ret = item_check_field(state, match, i);
+	return ret;
 }
 
 static int
