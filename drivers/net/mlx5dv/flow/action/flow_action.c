@@ -46,7 +46,7 @@ mdv_flow_action_name(enum rte_flow_action_type type)
 static int
 action_check_pairs(const struct mdv_flow_action_state *state, const struct rte_flow_action *action)
 {
-	for (unsigned int i = 0; i < RTE_DIM(action_pairs); i++) {
+	for (unsigned int i = 0; state->given != 0 && i < RTE_DIM(action_pairs); i++) {
 		const struct action_pair *pair = &action_pairs[i];
 		enum rte_flow_action_type other = pair->a == action->type ? pair->b : pair->a;
 

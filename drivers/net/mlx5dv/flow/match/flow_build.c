@@ -244,18 +244,25 @@ build_add_layer(
 	return 0;
 }
 
-int
-mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers)
+static int
+build_add_side(struct mdv_flow_build *build, enum mdv_flow_build_side side, uint32_t layers)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; ret == 0 && i < RTE_DIM(layer_specs); i++)
+	for (unsigned int i = 0; layers != 0 && ret == 0 && i < RTE_DIM(layer_specs); i++)
 		if ((layers & layer_specs[i].layer) != 0)
-			ret = build_add_layer(build, MDV_FLOW_BUILD_OUTER, &layer_specs[i]);
-	for (unsigned int i = 0; ret == 0 && i < RTE_DIM(layer_specs); i++)
-		if ((layers & MDV_LAYER_INNER(layer_specs[i].layer)) != 0)
-			ret = build_add_layer(build, MDV_FLOW_BUILD_INNER, &layer_specs[i]);
+			ret = build_add_layer(build, side, &layer_specs[i]);
 	return ret;
+}
+
+int
+mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers)
+{
+	int ret = build_add_side(build, MDV_FLOW_BUILD_OUTER, layers & (MDV_LAYER_INNER(1) - 1));
+
+	return ret != 0 ? ret
+			: build_add_side(build, MDV_FLOW_BUILD_INNER,
+				  layers >> MDV_LAYER_INNER_SHIFT);
 }
 
 /** Both addresses lie one behind the other; the source comes first, as rules name it least. */

@@ -91,6 +91,8 @@ rss_best_class(uint32_t layers, uint64_t types)
 {
 	unsigned int i;
 
+	if (types == 0)
+		return MDV_RSS_NONE;
 	for (i = 0; i < MDV_RSS_NONE; i++)
 		if ((mdv_rss_classes[i].types & types) != 0 &&
 			(mdv_rss_classes[i].layers & ~layers) == 0)

@@ -208,12 +208,13 @@ static bool
 level_takes(const struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	const struct mdv_flow_match *match)
 {
-	const struct mdv_flow_key fixed_mask = shape->fixed_mask;
-	const struct mdv_flow_key fixed_value = shape->fixed_value;
+	struct mdv_flow_key fixed_mask, fixed_value;
 	bool stays;
 
 	if (!shape->copies || !level_is_wider(shape, match))
 		return true;
+	fixed_mask = shape->fixed_mask;
+	fixed_value = shape->fixed_value;
 	level_widen(shape, match);
 	stays = mdv_flow_layout_stays(levels, shape);
 	shape->fixed_mask = fixed_mask;

@@ -61,8 +61,7 @@ plan_check_inner(const struct mdv_flow_plan_env *env, const struct mdv_flow_buil
 	const struct mdv_flow_actions *actions, struct rte_flow_error *error)
 {
 	const enum rte_flow_error_type type = RTE_FLOW_ERROR_TYPE_ACTION_CONF;
-	const struct mdv_rss_tunnel *tunnel =
-		mdv_rss_tunnel_of(mdv_flow_build_layers(match, MDV_FLOW_BUILD_OUTER));
+	const struct mdv_rss_tunnel *tunnel;
 
 	if (actions->decap && actions->rss_types != 0 && (env->features & MDV_FLOW_CAN_INNER) == 0)
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_NUM,
@@ -76,6 +75,7 @@ plan_check_inner(const struct mdv_flow_plan_env *env, const struct mdv_flow_buil
 	if (env->tunnels == 0 || (env->features & MDV_FLOW_CAN_INNER) == 0)
 		return mdv_flow_error_set(error, ENOTSUP, type, actions->inner,
 			"RSS level 2: the device does not hash by inner headers; use level 0 or 1");
+	tunnel = mdv_rss_tunnel_of(mdv_flow_build_layers(match, MDV_FLOW_BUILD_OUTER));
 	if (tunnel == NULL)
 		return mdv_flow_error_set(error, ENOTSUP, type, actions->inner,
 			"RSS level 2: the pattern has no tunnel to look into; add VXLAN, GRE, NVGRE or MPLS over UDP or GRE, or use level 0 or 1");
