@@ -74,6 +74,7 @@ read_want(struct mdv_flow_level_want *want, struct mdv_flow_match *match)
 	if (!read_words(match))
 		return false;
 	want->match = match;
+	mdv_flow_key_set_used(match);
 	mdv_flow_key_hash(match, &mask, &want->hash);
 	return true;
 }

@@ -102,6 +102,13 @@ static const struct {
 /* clang-format on */
 
 static void
+check_used(const struct mdv_flow_match *match)
+{
+	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++)
+		assert_int_equal((match->used >> i) & 1, match->mask.words[i] != 0);
+}
+
+static void
 match_of(const struct rte_flow_item *pattern, struct mdv_flow_match *match)
 {
 	struct mdv_flow_build build;
@@ -113,6 +120,7 @@ match_of(const struct rte_flow_item *pattern, struct mdv_flow_match *match)
 	assert_int_equal(mdv_flow_key_match(&build, match), 0);
 	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++)
 		assert_int_equal(match->value.words[i] & ~match->mask.words[i], 0);
+	check_used(match);
 }
 
 static bool
@@ -183,7 +191,9 @@ test_any_tag(void **state)
 		}
 		memcpy(&match.mask, &mask, sizeof(mask));
 		memcpy(&match.value, &value, sizeof(value));
+		mdv_flow_key_set_used(&match);
 		mdv_flow_key_any_tag(&match, sides);
+		check_used(&match);
 		memcpy(&mask, &match.mask, sizeof(mask));
 		memcpy(&value, &match.value, sizeof(value));
 		for (unsigned int side = 0; side < MDV_FLOW_BUILD_SIDES; side++) {
@@ -220,6 +230,8 @@ test_packed(void **state)
 			match.mask.words[(i * 5) % MDV_FLOW_KEY_WORDS] = i + 1;
 			match.value.words[(i * 5) % MDV_FLOW_KEY_WORDS] = i & (i + 1);
 		}
+		mdv_flow_key_set_used(&match);
+		check_used(&match);
 		assert_int_equal(mdv_flow_key_pack(&match, &packed), 0);
 		mdv_flow_key_unpack(&packed, &back);
 		assert_memory_equal(&match, &back, sizeof(match));

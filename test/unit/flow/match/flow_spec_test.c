@@ -18,13 +18,21 @@ match_of(uint32_t type, uint16_t bytes, unsigned int at, uint8_t byte, struct md
 {
 	uint8_t spec[sizeof(struct ibv_flow_spec)] = { 0 };
 	struct mdv_flow_build build;
+	uint32_t found;
+	int ret;
 
 	memcpy(spec, &type, sizeof(type));
 	memcpy(spec + 4, &bytes, sizeof(bytes));
 	spec[at] = byte;
 	mdv_flow_build_init(&build);
 	assert_true(mdv_flow_build_append(&build, spec, bytes) > 0);
-	return mdv_flow_key_match(&build, match);
+	ret = mdv_flow_key_match(&build, match);
+	if (ret != 0)
+		return ret;
+	found = match->used;
+	mdv_flow_key_set_used(match);
+	assert_int_equal(found, match->used);
+	return 0;
 }
 
 /** Rules that differ only in an unknown spec must not count as equal, so they have no key. */

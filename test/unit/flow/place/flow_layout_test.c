@@ -91,6 +91,7 @@ draw_rule(struct life_rule *rule)
 	rule->match.mask.words[nth % 2] = masks[nth];
 	rule->match.value.words[nth % 2] = draw(256) & masks[nth];
 	rule->match.depth = nth % 3;
+	mdv_flow_key_set_used(&rule->match);
 	mdv_flow_key_hash(&rule->match, &of_mask, &want->hash);
 	want->match = &rule->match;
 	want->depth = nth % 3;

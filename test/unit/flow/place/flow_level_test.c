@@ -247,6 +247,7 @@ want_of(const struct rule_kind *kind, struct mdv_flow_match *match)
 	memset(match, 0, sizeof(*match));
 	match->value.words[0] = kind->value;
 	match->mask.words[0] = kind->mask;
+	mdv_flow_key_set_used(match);
 	mdv_flow_key_hash(match, &mask, &whole);
 	return (struct mdv_flow_level_want){
 		.priority = kind->priority,
@@ -567,6 +568,7 @@ test_default_rules(void **state)
 	assert_int_equal(mdv_flow_level_of(&rules[0]), 15);
 	/* Another match of the set joins the shape; another set would need a level. */
 	match.mask.words[1] = 1;
+	mdv_flow_key_set_used(&match);
 	assert_int_equal(mdv_flow_level_add(&rig.levels, &want, &rules[1]), 0);
 	assert_ptr_equal(rules[0].shape, rules[1].shape);
 	want.set = 2;
@@ -582,7 +584,7 @@ static void
 test_parts(void **state)
 {
 	static struct mdv_flow_level_rule rules[4];
-	struct mdv_flow_match match = { .mask.words = { 15 }, .value.words = { 1 } };
+	struct mdv_flow_match match = { .mask.words = { 15 }, .value.words = { 1 }, .used = 1 };
 	struct mdv_flow_level_want plain = {
 		.copies = true, .nb_masks = 1, .masks = { 15 }, .match = &match
 	};
@@ -616,11 +618,11 @@ static void
 test_parts_in_order(void **state)
 {
 	static struct mdv_flow_level_rule rules[5];
-	struct mdv_flow_match match = { .mask.words = { 15 }, .value.words = { 1 } };
+	struct mdv_flow_match match = { .mask.words = { 15 }, .value.words = { 1 }, .used = 1 };
 	struct mdv_flow_level_want plain = { .nb_masks = 1, .masks = { 15 }, .match = &match };
 	struct mdv_flow_level_want parts = { .nb_masks = 2, .masks = { 31, 15 }, .match = &match };
-	struct mdv_flow_match other_match = { .mask.words = { 7 }, .value.words = { 2 } };
-	struct mdv_flow_level_want other = { .nb_masks = 1, .masks = { 7 }, .match = &other_match };
+	struct mdv_flow_match lesser = { .mask.words = { 7 }, .value.words = { 2 }, .used = 1 };
+	struct mdv_flow_level_want other = { .nb_masks = 1, .masks = { 7 }, .match = &lesser };
 
 	(void)state;
 	memset(rules, 0, sizeof(rules));
@@ -651,10 +653,8 @@ test_many_rules(void **state)
 {
 	const uint32_t nb = 100000;
 	struct mdv_flow_level_rule *rules = calloc(nb, sizeof(*rules));
-	struct mdv_flow_match match = { .mask.words = { 0xffffffff } };
-	struct mdv_flow_level_want want = {
-		.priority = 3, .nb_masks = 1, .masks = { 7 }, .match = &match
-	};
+	struct mdv_flow_match match = { .mask.words = { 0xffffffff }, .used = 1 };
+	struct mdv_flow_level_want want = { .nb_masks = 1, .masks = { 7 }, .match = &match };
 	uint32_t per_level[16] = { 0 };
 	uint64_t mask;
 

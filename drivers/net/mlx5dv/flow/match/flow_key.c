@@ -17,14 +17,46 @@
 static_assert(
 	sizeof(struct mdv_flow_spec_record) == sizeof(struct mdv_flow_key), "a record is a key");
 
+/** key_add_facts() adds to one word of each side. */
+static_assert(offsetof(struct mdv_flow_spec_headers, c_vlan) / sizeof(uint64_t) ==
+		offsetof(struct mdv_flow_spec_headers, l3) / sizeof(uint64_t),
+	"facts in one word");
+static_assert(MDV_FLOW_KEY_WORDS < 32, "a bit each");
+
 #define L3_NO_IP 0x0f
 
-static void
-key_set(struct mdv_flow_spec_record *value, struct mdv_flow_spec_record *mask, size_t at,
-	uint8_t byte)
+/** @return the words of a key that these bytes are in, one bit each. */
+static uint32_t
+key_words(size_t at, unsigned int nb)
 {
-	((uint8_t *)value)[at] = byte;
-	((uint8_t *)mask)[at] = 0xff;
+	return UINT32_C(1) << at / sizeof(uint64_t) |
+		UINT32_C(1) << (at + nb - 1) / sizeof(uint64_t);
+}
+
+/** @return those of @p words that are not zero. */
+static uint32_t
+key_used(const struct mdv_flow_key *mask, uint32_t words)
+{
+	uint32_t used = words;
+
+	for (; words != 0; words &= words - 1)
+		if (mask->words[__builtin_ctz(words)] == 0)
+			used &= ~(words & -words);
+	return used;
+}
+
+void
+mdv_flow_key_set_used(struct mdv_flow_match *match)
+{
+	match->used = key_used(&match->mask, (UINT32_C(1) << MDV_FLOW_KEY_WORDS) - 1);
+}
+
+static void
+key_set(struct mdv_flow_match *match, size_t at, uint8_t byte)
+{
+	((uint8_t *)&match->value)[at] = byte;
+	((uint8_t *)&match->mask)[at] = 0xff;
+	match->used |= key_words(at, 1);
 }
 
 /** @return whether a spec masks nothing: most specs of a rule mask few bytes, and empty ones skip
@@ -46,14 +78,16 @@ key_is_zero(const uint8_t *bytes, unsigned int nb)
 
 /** Add to bits that another spec may have set. @param nb a constant, so that memcpy() is a move */
 static __rte_always_inline void
-key_merge(uint8_t *value, uint8_t *mask, const uint8_t *spec_value, const uint8_t *spec_mask,
-	const unsigned int nb)
+key_merge(struct mdv_flow_match *match, size_t to, const uint8_t *spec_value,
+	const uint8_t *spec_mask, const unsigned int nb)
 {
+	uint8_t *value = (uint8_t *)&match->value + to, *mask = (uint8_t *)&match->mask + to;
 	uint64_t masked = 0, wanted = 0, word = 0;
 
 	memcpy(&masked, spec_mask, nb);
 	if (masked == 0)
 		return;
+	match->used |= key_words(to, nb);
 	memcpy(&wanted, spec_value, nb);
 	memcpy(&word, value, nb);
 	word = (word & ~masked) | (wanted & masked);
@@ -64,34 +98,32 @@ key_merge(uint8_t *value, uint8_t *mask, const uint8_t *spec_value, const uint8_
 }
 
 static void
-key_copy(struct mdv_flow_spec_record *values, struct mdv_flow_spec_record *masks, size_t to,
-	const uint8_t *spec_value, const uint8_t *spec_mask, uint16_t bytes)
+key_copy(struct mdv_flow_match *match, size_t to, const uint8_t *value, const uint8_t *mask,
+	uint16_t bytes)
 {
-	uint8_t *value = (uint8_t *)values + to, *mask = (uint8_t *)masks + to;
-
 	switch (bytes) {
 	case 1:
-		key_merge(value, mask, spec_value, spec_mask, 1);
+		key_merge(match, to, value, mask, 1);
 		break;
 	case 2:
-		key_merge(value, mask, spec_value, spec_mask, 2);
+		key_merge(match, to, value, mask, 2);
 		break;
 	case 4:
-		key_merge(value, mask, spec_value, spec_mask, 4);
+		key_merge(match, to, value, mask, 4);
 		break;
 	case 6:
-		key_merge(value, mask, spec_value, spec_mask, 6);
+		key_merge(match, to, value, mask, 6);
 		break;
 	default: /* an IPv6 address */
-		key_merge(value, mask, spec_value, spec_mask, 8);
-		key_merge(value + 8, mask + 8, spec_value + 8, spec_mask + 8, 8);
+		key_merge(match, to, value, mask, 8);
+		key_merge(match, to + 8, value + 8, mask + 8, 8);
 		break;
 	}
 }
 
 static void
-key_add_spec(struct mdv_flow_spec_record *value, struct mdv_flow_spec_record *mask,
-	enum mdv_flow_spec_id id, const uint8_t *bytes, bool inner, uint32_t previous)
+key_add_spec(struct mdv_flow_match *match, enum mdv_flow_spec_id id, const uint8_t *bytes,
+	bool inner, uint32_t previous)
 {
 	const struct mdv_flow_spec *spec = &mdv_flow_specs[id];
 	const size_t side = inner ? sizeof(struct mdv_flow_spec_headers) : 0;
@@ -100,25 +132,29 @@ key_add_spec(struct mdv_flow_spec_record *value, struct mdv_flow_spec_record *ma
 	for (unsigned int i = 0; !empty && i < spec->nb_fields; i++) {
 		const struct mdv_flow_spec_field *field = &spec->fields[i];
 
-		key_copy(value, mask, mdv_flow_spec_place(field, id, inner, previous),
+		key_copy(match, mdv_flow_spec_place(field, id, inner, previous),
 			bytes + spec->val_at + field->at, bytes + spec->mask_at + field->at,
 			field->bytes);
 	}
 	if (spec->ip_version != 0)
-		key_set(value, mask, side + offsetof(struct mdv_flow_spec_headers, ip_version),
+		key_set(match, side + offsetof(struct mdv_flow_spec_headers, ip_version),
 			spec->ip_version);
 	if (spec->proto != 0)
-		key_set(value, mask, side + offsetof(struct mdv_flow_spec_headers, proto),
-			spec->proto);
+		key_set(match, side + offsetof(struct mdv_flow_spec_headers, proto), spec->proto);
 }
 
 /** Add facts that follow from the match although no field has them: they show that matches are
  * disjoint. They depend on the match alone, so equal matches stay equal. */
 static void
-key_add_facts(struct mdv_flow_spec_headers *value, struct mdv_flow_spec_headers *mask)
+key_add_facts(struct mdv_flow_match *match, unsigned int side)
 {
+	struct mdv_flow_spec_headers *value =
+		&((struct mdv_flow_spec_record *)&match->value)->headers[side];
+	struct mdv_flow_spec_headers *mask =
+		&((struct mdv_flow_spec_record *)&match->mask)->headers[side];
 	const uint16_t type = rte_be_to_cpu_16(value->ether_type);
 
+	match->used |= key_words(offsetof(struct mdv_flow_spec_record, headers[side].l3), 1);
 	mask->c_vlan = mask->vlan_tag != 0 ? 0xff : 0;
 	value->c_vlan = mask->vlan_tag != 0;
 	if (mask->ip_version != 0) {
@@ -158,8 +194,6 @@ key_depth(uint32_t layers)
 int
 mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *match)
 {
-	struct mdv_flow_spec_record *value = (struct mdv_flow_spec_record *)&match->value;
-	struct mdv_flow_spec_record *mask = (struct mdv_flow_spec_record *)&match->mask;
 	uint32_t previous = 0;
 	uint16_t at = sizeof(build->attr);
 
@@ -174,13 +208,14 @@ mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *ma
 		if (id == MDV_FLOW_SPEC_UNKNOWN)
 			return -EINVAL;
 		if (id < MDV_FLOW_SPEC_NB)
-			key_add_spec(value, mask, id, &build->bytes[at],
+			key_add_spec(match, id, &build->bytes[at],
 				(spec.hdr.type & IBV_FLOW_SPEC_INNER) != 0, previous);
 		previous = spec.hdr.type;
 		at += spec.hdr.size;
 	}
 	for (unsigned int side = 0; side < 2; side++)
-		key_add_facts(&value->headers[side], &mask->headers[side]);
+		key_add_facts(match, side);
+	match->used = key_used(&match->mask, match->used);
 	return 0;
 }
 
@@ -196,6 +231,7 @@ mdv_flow_key_any_tag(struct mdv_flow_match *match, uint8_t sides)
 		value->headers[side].vlan_tag = 0;
 		mask->headers[side].vlan_tag = 0;
 	}
+	match->used = key_used(&match->mask, match->used);
 }
 
 bool
@@ -204,22 +240,11 @@ mdv_flow_key_equal(const struct mdv_flow_key *a, const struct mdv_flow_key *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/** Bit i: word i is not zero. Without branches, which a processor would mispredict. */
-static uint32_t
-key_used(const struct mdv_flow_key *key)
-{
-	uint32_t used = 0;
-
-	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++)
-		used |= (key->words[i] != 0 ? UINT32_C(1) : 0) << i;
-	return used;
-}
-
 int
 mdv_flow_key_pack(const struct mdv_flow_match *match, struct mdv_flow_packed *packed)
 {
 	uint64_t *word = packed->few;
-	uint32_t used = key_used(&match->mask);
+	uint32_t used = match->used;
 
 	packed->used = used;
 	packed->many = NULL;
@@ -254,6 +279,7 @@ mdv_flow_key_unpack(const struct mdv_flow_packed *packed, struct mdv_flow_match 
 	const uint64_t *word = key_packed_words(packed);
 
 	memset(match, 0, sizeof(*match));
+	match->used = packed->used;
 	for (uint32_t used = packed->used; used != 0; used &= used - 1) {
 		match->value.words[__builtin_ctz(used)] = *word++;
 		match->mask.words[__builtin_ctz(used)] = *word++;
@@ -289,8 +315,6 @@ key_hash(const struct mdv_flow_key *key, uint32_t used, uint64_t seed)
 void
 mdv_flow_key_hash(const struct mdv_flow_match *match, uint64_t *mask, uint64_t *whole)
 {
-	const uint32_t used = key_used(&match->mask);
-
-	*mask = key_hash(&match->mask, used, 0);
-	*whole = key_hash(&match->value, used, *mask);
+	*mask = key_hash(&match->mask, match->used, 0);
+	*whole = key_hash(&match->value, match->used, *mask);
 }

@@ -24,6 +24,7 @@ struct mdv_flow_key {
 struct mdv_flow_match {
 	struct mdv_flow_key value; /**< zero outside the mask */
 	struct mdv_flow_key mask;
+	uint32_t used; /**< bit i: the mask has bits in word i; most words have none */
 	uint8_t depth; /**< of the deepest layer named: 0 L2, more for MPLS, L3, L4, tunnel, inner
 			*/
 };
@@ -33,7 +34,7 @@ struct mdv_flow_match {
 
 /** A match in less room: rules are many, and most words of their masks are zero. */
 struct mdv_flow_packed {
-	uint32_t used;                         /**< bit i: the mask has word i */
+	uint32_t used;                         /**< as in struct mdv_flow_match */
 	uint64_t *many;                        /**< NULL: the words are in few[] */
 	uint64_t few[2 * MDV_FLOW_PACKED_FEW]; /**< value and mask of each word */
 };
@@ -45,6 +46,8 @@ void mdv_flow_key_any_tag(struct mdv_flow_match *match, uint8_t sides);
  * @return 0, or -EINVAL: a spec has no row in flow_spec.h, and @p match is undefined
  */
 int mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *match);
+/** Set @p match->used by its mask, which was not made by this file. */
+void mdv_flow_key_set_used(struct mdv_flow_match *match);
 bool mdv_flow_key_equal(const struct mdv_flow_key *a, const struct mdv_flow_key *b);
 /** @return 0, or -ENOMEM and nothing to be freed */
 int mdv_flow_key_pack(const struct mdv_flow_match *match, struct mdv_flow_packed *packed);

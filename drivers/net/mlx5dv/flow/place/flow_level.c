@@ -172,9 +172,12 @@ level_is_wider(const struct mdv_flow_shape *shape, const struct mdv_flow_match *
 	const struct mdv_flow_key *mask = &shape->fixed_mask, *value = &shape->fixed_value;
 	uint64_t less = 0;
 
-	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++)
+	for (uint32_t fixed = shape->fixed_used; fixed != 0; fixed &= fixed - 1) {
+		const unsigned int i = __builtin_ctz(fixed);
+
 		less |= mask->words[i] &
 			(~match->mask.words[i] | (value->words[i] ^ match->value.words[i]));
+	}
 	return less != 0;
 }
 
@@ -184,8 +187,10 @@ level_fix(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 {
 	memset(&shape->fixed_mask, 0, sizeof(shape->fixed_mask));
 	memset(&shape->fixed_value, 0, sizeof(shape->fixed_value));
+	shape->fixed_used = 0;
 	if (shape->modifies)
 		return;
+	shape->fixed_used = match->used;
 	shape->fixed_mask = match->mask;
 	shape->fixed_value = match->value;
 }
@@ -196,7 +201,9 @@ level_widen(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
 {
 	struct mdv_flow_key *mask = &shape->fixed_mask, *value = &shape->fixed_value;
 
-	for (unsigned int i = 0; i < MDV_FLOW_KEY_WORDS; i++) {
+	for (uint32_t fixed = shape->fixed_used; fixed != 0; fixed &= fixed - 1) {
+		const unsigned int i = __builtin_ctz(fixed);
+
 		mask->words[i] &= match->mask.words[i] & ~(value->words[i] ^ match->value.words[i]);
 		value->words[i] &= mask->words[i];
 	}

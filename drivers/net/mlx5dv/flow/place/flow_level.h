@@ -109,7 +109,8 @@ struct mdv_flow_shape {
 	uint8_t turn; /**< 1: its rules were put beside others of their rank */
 	uint16_t spill; /**< how many shapes that equal it but for this could not take its rules */
 	int8_t level;   /**< -1: none yet */
-	int8_t target, earliest, latest;             /**< used while levels are laid out */
+	int8_t target, earliest, latest; /**< used while levels are laid out */
+	uint32_t fixed_used;             /**< bit i: fixed_mask may have bits in word i */
 	struct mdv_flow_key fixed_mask, fixed_value; /**< bits that all its rules have */
 };
 
