@@ -114,28 +114,29 @@ check_spec(const struct mdv_flow_spec *row, uint32_t type)
 static void
 test_places(void **state)
 {
-	static const struct mdv_flow_spec_field field = { .record_at = 8 };
-	static const struct {
+	const size_t label = mdv_flow_specs[MDV_FLOW_SPEC_MPLS].fields[0].record_at;
+	const struct {
 		enum mdv_flow_spec_id id;
 		bool inner;
 		uint32_t previous;
 		size_t place;
 	} cases[] = {
-		{ MDV_FLOW_SPEC_MPLS, false, 0, 8 },
-		{ MDV_FLOW_SPEC_MPLS, false, IBV_FLOW_SPEC_IPV4_EXT, 8 },
+		{ MDV_FLOW_SPEC_MPLS, false, 0, label },
+		{ MDV_FLOW_SPEC_MPLS, false, IBV_FLOW_SPEC_IPV4_EXT, label },
 		{ MDV_FLOW_SPEC_MPLS, false, IBV_FLOW_SPEC_UDP,
 			offsetof(struct mdv_flow_spec_record, mpls_over_udp) },
 		{ MDV_FLOW_SPEC_MPLS, false, IBV_FLOW_SPEC_GRE,
 			offsetof(struct mdv_flow_spec_record, mpls_over_gre) },
-		{ MDV_FLOW_SPEC_VXLAN_TUNNEL, false, IBV_FLOW_SPEC_UDP, 8 },
+		{ MDV_FLOW_SPEC_VXLAN_TUNNEL, false, IBV_FLOW_SPEC_UDP,
+			offsetof(struct mdv_flow_spec_record, vni) },
 		{ MDV_FLOW_SPEC_ETH, true, IBV_FLOW_SPEC_GRE,
-			8 + sizeof(struct mdv_flow_spec_headers) },
+			offsetof(struct mdv_flow_spec_record, headers[1].dst_mac) },
 	};
 
 	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++)
-		assert_int_equal(
-			mdv_flow_spec_place(&field, cases[i].id, cases[i].inner, cases[i].previous),
+		assert_int_equal(mdv_flow_specs[cases[i].id].fields[0].record_at +
+				mdv_flow_spec_shift(cases[i].id, cases[i].inner, cases[i].previous),
 			cases[i].place);
 }
 
@@ -147,6 +148,7 @@ test_every_byte(void **state)
 		const struct mdv_flow_spec *row = &mdv_flow_specs[id];
 
 		assert_int_equal(mdv_flow_spec_id(row->type), id);
+		assert_int_equal((row->mask_at - row->val_at) % sizeof(uint32_t), 0);
 		check_spec(row, row->type);
 		if (row->sides == 2) {
 			assert_int_equal(mdv_flow_spec_id(row->type | IBV_FLOW_SPEC_INNER), id);

@@ -143,29 +143,26 @@ item_check_spec(struct mdv_flow_item_state *state, struct mdv_flow_item_match *m
 	return 0;
 }
 
-/** Bit i: the mask has bits in its 32-bit word i, of which items are made. */
-static uint32_t
-item_masked_words(const uint8_t *mask, unsigned int bytes)
+/** Bit i: byte i is in a 32-bit word of the mask that has bits; items are made of such words. */
+static uint64_t
+item_masked_bytes(const uint8_t *mask, unsigned int nb)
 {
-	uint32_t masked = 0;
+	uint64_t masked = 0;
 
-	for (unsigned int i = 0; i < bytes / sizeof(uint32_t); i++) {
+	for (unsigned int i = 0; i < nb; i += sizeof(uint32_t)) {
 		uint32_t word;
 
-		memcpy(&word, &mask[i * sizeof(word)], sizeof(word));
-		masked |= (word != 0 ? UINT32_C(1) : 0) << i;
+		memcpy(&word, &mask[i], sizeof(word));
+		masked |= (word != 0 ? UINT64_C(0xf) : 0) << i;
 	}
 	return masked;
 }
 
-/** @return the words of an item that the field has bytes in, as above. */
-static uint32_t
-item_field_words(const struct mdv_flow_item_field *field)
+/** @return the bytes of the item that are the field's, as above. */
+static uint64_t
+item_field_bytes(const struct mdv_flow_item_field *field)
 {
-	const unsigned int first = field->at / sizeof(uint32_t);
-	const unsigned int last = (field->at + field->bytes - 1u) / sizeof(uint32_t);
-
-	return (UINT32_C(2) << last) - (UINT32_C(1) << first);
+	return UINT64_MAX >> (64 - field->bytes) << field->at;
 }
 
 static int
@@ -192,16 +189,16 @@ item_check_field(
 	return 0;
 }
 
-/** Most masks name one field or two: the others are passed over by words. */
+/** Most masks name one field or two; those in words without bits are passed over. */
 static int
 item_check_fields(struct mdv_flow_item_state *state, struct mdv_flow_item_match *match)
 {
 	const struct mdv_flow_item_row *row = match->row;
-	const uint32_t masked = item_masked_words(match->mask, row->item_bytes);
+	const uint64_t masked = item_masked_bytes(match->mask, row->item_bytes);
 	int ret = 0;
 
 	for (unsigned int i = 0; masked != 0 && ret == 0 && i < row->nb_fields; i++)
-		if ((item_field_words(&row->fields[i]) & masked) != 0)
+		if ((item_field_bytes(&row->fields[i]) & masked) != 0)
 			ret = item_check_field(state, match, i);
 	return ret;
 }

@@ -64,10 +64,10 @@ struct mdv_flow_item_row {
 	enum rte_flow_item_type type;
 	const char *name;
 	uint32_t layer;
-	uint32_t after;  /**< layers it may follow */
-	bool outer_only; /**< a tunnel, or a part of one */
-	uint8_t proto;   /**< of the IP header before it; 0: none */
-	uint16_t item_bytes; /**< a multiple of 4 */
+	uint32_t after;      /**< layers it may follow */
+	bool outer_only;     /**< a tunnel, or a part of one */
+	uint8_t proto;       /**< of the IP header before it; 0: none */
+	uint16_t item_bytes; /**< a multiple of 4, at most 64 */
 	const void *default_mask;
 	enum mdv_flow_spec_id spec; /**< the spec of its fields */
 	uint8_t nb_fields;          /**< at most 32 */

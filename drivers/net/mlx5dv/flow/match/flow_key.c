@@ -60,19 +60,16 @@ key_set(struct mdv_flow_match *match, size_t at, uint8_t byte)
 }
 
 /** @return whether a spec masks nothing: most specs of a rule mask few bytes, and empty ones skip
- * the loop over the fields. */
+ * the loop over the fields. Filters are made of 32-bit words. */
 static bool
 key_is_zero(const uint8_t *bytes, unsigned int nb)
 {
-	uint64_t whole, any = 0;
-	unsigned int i = 0;
+	uint32_t word, any = 0;
 
-	for (; i + sizeof(whole) <= nb; i += sizeof(whole)) {
-		memcpy(&whole, &bytes[i], sizeof(whole));
-		any |= whole;
+	for (unsigned int i = 0; i < nb; i += sizeof(word)) {
+		memcpy(&word, &bytes[i], sizeof(word));
+		any |= word;
 	}
-	for (; i < nb; i++)
-		any |= bytes[i];
 	return any == 0;
 }
 
@@ -128,13 +125,13 @@ key_add_spec(struct mdv_flow_match *match, enum mdv_flow_spec_id id, const uint8
 	const struct mdv_flow_spec *spec = &mdv_flow_specs[id];
 	const size_t side = inner ? sizeof(struct mdv_flow_spec_headers) : 0;
 	const bool empty = key_is_zero(bytes + spec->mask_at, spec->mask_at - spec->val_at);
+	const size_t shift = mdv_flow_spec_shift(id, inner, previous);
 
 	for (unsigned int i = 0; !empty && i < spec->nb_fields; i++) {
 		const struct mdv_flow_spec_field *field = &spec->fields[i];
 
-		key_copy(match, mdv_flow_spec_place(field, id, inner, previous),
-			bytes + spec->val_at + field->at, bytes + spec->mask_at + field->at,
-			field->bytes);
+		key_copy(match, field->record_at + shift, bytes + spec->val_at + field->at,
+			bytes + spec->mask_at + field->at, field->bytes);
 	}
 	if (spec->ip_version != 0)
 		key_set(match, side + offsetof(struct mdv_flow_spec_headers, ip_version),

@@ -115,7 +115,7 @@ enum mdv_flow_spec_part {
 	FIELD(GRE, gre, c_ks_res0_ver, gre_flags,    "gre_flags",    NUMBER, MISC, 0) \
 	FIELD(GRE, gre, protocol,      gre_protocol, "gre_protocol", NUMBER, MISC, 0) \
 	FIELD(GRE, gre, key,           gre_key,      "gre_key",      NUMBER, MISC, 0)
-/** Over UDP or GRE it is elsewhere in the record: mdv_flow_spec_place(). */
+/** Over UDP or GRE it is elsewhere in the record: mdv_flow_spec_shift(). */
 #define MDV_FLOW_SPEC_FIELDS_MPLS(FIELD) \
 	FIELD(MPLS, mpls, label, headers[0].mpls, "mpls", NUMBER, MISC2, 0)
 /* clang-format on */
@@ -164,18 +164,19 @@ enum mdv_flow_spec_id mdv_flow_spec_id(uint32_t type);
 
 /**
  * @param previous the type of the spec before it, 0: none
- * @return the byte offset of the outer or inner spec's field in struct mdv_flow_spec_record
+ * @return how far behind record_at the fields of an outer or inner spec are
  */
 static inline size_t
-mdv_flow_spec_place(const struct mdv_flow_spec_field *field, enum mdv_flow_spec_id id, bool inner,
-	uint32_t previous)
+mdv_flow_spec_shift(enum mdv_flow_spec_id id, bool inner, uint32_t previous)
 {
+	const size_t label = offsetof(struct mdv_flow_spec_record, headers[0].mpls);
+
 	/* Linux's mlx5_ib places a label by the spec right before it: parse_flow_attr(). */
 	if (id == MDV_FLOW_SPEC_MPLS && previous == IBV_FLOW_SPEC_UDP)
-		return offsetof(struct mdv_flow_spec_record, mpls_over_udp);
+		return offsetof(struct mdv_flow_spec_record, mpls_over_udp) - label;
 	if (id == MDV_FLOW_SPEC_MPLS && previous == IBV_FLOW_SPEC_GRE)
-		return offsetof(struct mdv_flow_spec_record, mpls_over_gre);
-	return field->record_at + (inner ? sizeof(struct mdv_flow_spec_headers) : 0);
+		return offsetof(struct mdv_flow_spec_record, mpls_over_gre) - label;
+	return inner ? sizeof(struct mdv_flow_spec_headers) : 0;
 }
 
 /** In the mask of @p spec, an ibv_flow_spec, set all bits of the field that the kernel takes. */

@@ -115,7 +115,7 @@ level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_w
 		want->nb_entries << 1 | (want->copies ? 1 : 0);
 	uint64_t hash = (kind ^ want->set) * UINT64_C(0x9e3779b97f4a7c15);
 
-	memset(shape, 0, offsetof(struct mdv_flow_shape, fixed_mask));
+	memset(shape, 0, offsetof(struct mdv_flow_shape, masks));
 	TAILQ_INIT(&shape->rules);
 	shape->priority = want->priority;
 	shape->copies = want->copies;
@@ -140,11 +140,12 @@ level_same_mask(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 		a->masks[a->nb_masks - 1] == b->masks[b->nb_masks - 1];
 }
 
+/** @return whether two shapes of one mask are alike in all else that rules bring. */
 static bool
-level_same_shape(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
+level_same_parts(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
-	return level_same_mask(a, b) && a->multi_dest == b->multi_dest &&
-		a->modifies == b->modifies && a->nb_masks == b->nb_masks &&
+	return a->multi_dest == b->multi_dest && a->modifies == b->modifies &&
+		a->nb_masks == b->nb_masks &&
 		memcmp(a->masks, b->masks, a->nb_masks * sizeof(a->masks[0])) == 0;
 }
 
@@ -246,7 +247,7 @@ level_find_shape(const struct mdv_flow_levels *levels, struct mdv_flow_shape *li
 			continue;
 		like->age = shape->age;
 		if (shape->rank != like->rank || shape->turn != like->turn ||
-			!level_same_shape(shape, like))
+			!level_same_parts(shape, like))
 			continue;
 		if (mdv_flow_slots_room(levels, like, shape->level) &&
 			level_takes(levels, shape, match))

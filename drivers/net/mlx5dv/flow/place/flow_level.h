@@ -66,11 +66,8 @@ struct mdv_flow_level_want {
 	 * numbers.
 	 */
 	uint32_t set;
-	uint8_t nb_entries; /**< of each part, all of one mask */
-	uint8_t nb_masks;   /**< at least 1 */
-	/** Hashes of the parts' masks, most specific first, the pattern's own last; each stands
-	 * here once for each entry of the part. */
-	uint64_t masks[MDV_FLOW_LEVEL_MASKS];
+	uint8_t nb_entries;                 /**< of each part, all of one mask */
+	uint8_t nb_masks;                   /**< at least 1 */
 	const struct mdv_flow_match *match; /**< the pattern's own; borrowed */
 	uint64_t hash;                      /**< of match, mask and value */
 	/**
@@ -78,6 +75,9 @@ struct mdv_flow_level_want {
 	 * it, behind it or, if that rule has itself come there, before it. One of the two must go.
 	 */
 	const struct mdv_flow_level_rule *beside;
+	/** Hashes of the parts' masks, most specific first, the pattern's own last; each stands
+	 * here once for each entry of the part. The rest is not cleared. */
+	uint64_t masks[MDV_FLOW_LEVEL_MASKS];
 };
 
 /** A rule that has a level; embedded in the caller's rule. */
@@ -99,7 +99,6 @@ struct mdv_flow_shape {
 	uint32_t set;
 	uint64_t age;  /**< of the first shape that equals it but for parts, rank and spill */
 	uint64_t born; /**< its place in the order of creation */
-	uint64_t masks[MDV_FLOW_LEVEL_MASKS];
 	uint64_t hash; /**< of the properties that all shapes of one age share */
 	struct mdv_flow_level_rules rules;
 	uint32_t nb_rules;
@@ -111,6 +110,8 @@ struct mdv_flow_shape {
 	int8_t level;   /**< -1: none yet */
 	int8_t target, earliest, latest; /**< used while levels are laid out */
 	uint32_t fixed_used;             /**< bit i: fixed_mask may have bits in word i */
+	/* from here on much room of which little is used, which no memset() clears */
+	uint64_t masks[MDV_FLOW_LEVEL_MASKS];
 	struct mdv_flow_key fixed_mask, fixed_value; /**< bits that all its rules have */
 };
 

@@ -3,6 +3,7 @@
  */
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "flow/match/flow_error.h"
@@ -166,7 +167,7 @@ plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 	const unsigned int nb_entries = mdv_flow_build_nb_entries(first);
 	uint64_t values[MDV_FLOW_LEVEL_MASKS];
 
-	memset(want, 0, sizeof(*want));
+	memset(want, 0, offsetof(struct mdv_flow_level_want, masks));
 	for (unsigned int i = 0; i < plan->nb_parts; i++) {
 		/* The last part is the pattern itself, so its match remains in plan->match. */
 		int ret = mdv_flow_key_match(&plan->parts[i].build, &plan->match);
