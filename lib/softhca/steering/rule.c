@@ -2,6 +2,7 @@
 /* Rules: requests of ibv_create_flow, checked in the kernel's order, and turned into entries. */
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,13 +36,14 @@ struct shca_rule {
 /** A parsed rule: entries, their tables, and the action. */
 struct plan {
 	unsigned int nb_entries;
+	bool receives; /**< frames go to the rule's TIR */
+	bool is_a0;    /**< one of the few of static A0, for its only entry's address */
+	struct shca_fte_action action;
+	/** Large: plan_entry() clears what is used. */
 	struct {
 		struct shca_table *table;
 		struct shca_match match;
 	} entry[MAX_ENTRIES];
-	bool receives; /**< frames go to the rule's TIR */
-	bool is_a0;    /**< one of the few of static A0, for its only entry's address */
-	struct shca_fte_action action;
 };
 
 static bool
@@ -75,6 +77,12 @@ check_driver(const struct shca_rule_attr *attr)
 	if (attr->flags & FLAG_EGRESS && is_default(attr->type))
 		return -EINVAL;
 	return 0;
+}
+
+static void
+begin_plan(struct plan *plan)
+{
+	memset(plan, 0, offsetof(struct plan, entry));
 }
 
 static struct shca_match *
@@ -357,8 +365,9 @@ int
 shca_rule_add(
 	struct shca_steering *steering, const struct shca_rule_attr *attr, struct shca_rule **rule)
 {
-	struct plan plan = { 0 };
+	struct plan plan;
 
+	begin_plan(&plan);
 	return finish(steering, make_plan(steering, attr, &plan), &plan, rule);
 }
 
@@ -410,8 +419,9 @@ int
 shca_rule_add_raw(struct shca_steering *steering, const struct shca_raw_rule_attr *attr,
 	struct shca_rule **rule)
 {
-	struct plan plan = { 0 };
+	struct plan plan;
 
+	begin_plan(&plan);
 	return finish(steering, plan_raw(steering, attr, &plan), &plan, rule);
 }
 

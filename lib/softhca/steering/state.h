@@ -62,6 +62,7 @@ struct shca_steering {
 	struct shca_table sniffer_tx;
 
 	struct shca_state_path rx_path, ethtool_path, arfs_path, tx_path;
+	uint64_t paths_made_at; /**< firmware.nb_mask_changes then */
 	struct shca_state_arfs arfs;
 	uint32_t nb_queues; /**< of the netdev */
 	struct shca_state_ethtool ethtool_rule[SHCA_ETHTOOL_LOCATIONS];
@@ -92,7 +93,7 @@ void shca_walk_trace_tx(
 /** Count the commands of a table that gets its first entry, or has lost its last one: those for
  * itself, and the entries before it that forward to another table now. */
 void shca_steering_connect(struct shca_steering *steering, const struct shca_table *table);
-/** Recompute the paths, after each change of a table. */
+/** Note a change of a table, after each: another generation, and the paths anew if they differ. */
 void shca_steering_refresh(struct shca_steering *steering);
 /** Make the cache fit the present rules. */
 void shca_steering_renew_cache(struct shca_steering *steering);

@@ -208,11 +208,15 @@ refresh_path(struct shca_state_path *path, struct shca_table *tables, unsigned i
 void
 shca_steering_refresh(struct shca_steering *steering)
 {
+	steering->generation++;
+	/* Most rules have a mask that others of their table have. */
+	if (steering->paths_made_at == steering->firmware.nb_mask_changes)
+		return;
+	steering->paths_made_at = steering->firmware.nb_mask_changes;
 	refresh_path(&steering->rx_path, steering->rx, SHCA_STATE_NB_CORE_PRIORITIES);
 	refresh_path(&steering->ethtool_path, steering->ethtool, SHCA_ETHTOOL_TABLES);
 	refresh_path(&steering->arfs_path, steering->arfs.table, SHCA_ARFS_TABLES);
 	refresh_path(&steering->tx_path, steering->tx, SHCA_STATE_NB_CORE_PRIORITIES);
-	steering->generation++;
 	steering->rx_path.fields |= steering->ethtool_path.fields | steering->arfs_path.fields |
 		steering->leftovers.fields;
 }

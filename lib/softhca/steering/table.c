@@ -342,6 +342,7 @@ shca_table_add(struct shca_table *table, const struct shca_match *match,
 		subtable->lowest_start = added->group->start;
 		insert_subtable(table, subtable);
 		table->fields |= subtable->fields;
+		table->firmware->nb_mask_changes++;
 	} else if (added->group->start < subtable->lowest_start) {
 		move_subtable(table, subtable, added->group->start);
 	}
@@ -365,6 +366,7 @@ drop_subtable(struct shca_table *table, struct shca_subtable *subtable)
 {
 	remove_subtable(table, subtable);
 	shca_subtable_destroy(subtable);
+	table->firmware->nb_mask_changes++;
 	table->fields = 0;
 	for (uint32_t i = 0; i < table->nb_subtables; i++)
 		table->fields |= table->subtables[i].subtable->fields;

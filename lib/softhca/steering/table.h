@@ -39,6 +39,7 @@ struct shca_table_layout {
 struct shca_table_firmware {
 	struct shca_fte_limits limits;
 	struct shca_steering_commands commands;
+	uint64_t nb_mask_changes; /**< how often a table has got or lost a mask */
 };
 
 struct shca_group {

@@ -193,10 +193,17 @@ enum row {
 
 #define BIT(row) (UINT64_C(1) << (row))
 
+#define KEY_SIZE(member) sizeof(((union shca_match_key *)0)->member)
+/** The words from that of a member's first byte to that of its last one. */
+#define KEY_WORDS(member)                                                                          \
+	((UINT32_C(2) << ((offsetof(union shca_match_key, member) + KEY_SIZE(member) - 1) / 8)) -  \
+		(UINT32_C(1) << (offsetof(union shca_match_key, member) / 8)))
+static_assert(SHCA_MATCH_WORDS < 32, "one bit a word");
+
 /* clang-format off */
 #define FIELD(row, name, part, member, inner, print) \
 	[row] = { name, SHCA_FIELD_##part, offsetof(union shca_match_key, member), \
-		sizeof(((union shca_match_key *)0)->member), inner, print }
+		KEY_SIZE(member), inner, KEY_WORDS(member), print }
 #define STACK(first, prefix, part, stack, misc, misc2, inner) \
 	FIELD((first) + ROW_DST_MAC,      prefix "dmac",       part, stack.dst_mac,      inner, print_mac), \
 	FIELD((first) + ROW_SRC_MAC,      prefix "smac",       part, stack.src_mac,      inner, print_mac), \
@@ -239,12 +246,17 @@ uint64_t
 shca_field_used(const union shca_match_key *mask)
 {
 	static const uint8_t zero[16];
+	uint32_t words = 0;
 	uint64_t used = 0;
 
+	for (unsigned int i = 0; i < SHCA_MATCH_WORDS; i++)
+		words |= (mask->word[i] != 0 ? UINT32_C(1) : 0) << i;
 	for (unsigned int i = 0; i < shca_field_nb_rows; i++) {
 		const uint8_t *at = (const uint8_t *)mask + shca_field_rows[i].offset;
 
-		if (memcmp(at, zero, shca_field_rows[i].width) != 0)
+		/* Of most masks most words are zero. */
+		if ((shca_field_rows[i].words & words) != 0 &&
+			memcmp(at, zero, shca_field_rows[i].width) != 0)
 			used |= UINT64_C(1) << i;
 	}
 	return used;

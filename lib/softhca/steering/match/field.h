@@ -82,6 +82,7 @@ struct shca_field {
 	uint16_t offset; /**< into union shca_match_key */
 	uint16_t width;  /**< bytes */
 	bool inner;      /**< of the inner stack */
+	uint32_t words;  /**< bit i: it has bytes in word i of the key */
 	/** Print the value and, where it is partial, the mask. */
 	void (*print)(FILE *out, const struct shca_field *field, const struct shca_match *match);
 };
