@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,26 +98,28 @@ make_room(size_t length)
 	pthread_mutex_unlock(&kept.lock);
 }
 
-void
-shca_log(enum shca_log_level level, const char *format, ...)
+/** Most messages are not wanted: they pass before the line, which is large, is looked at. */
+static bool
+is_wanted(enum shca_log_level level)
 {
-	char line[1024] = PREFIX;
-	int saved_errno = errno;
 	int limit = __atomic_load_n(&threshold, __ATOMIC_RELAXED);
-	size_t length = sizeof(PREFIX) - 1;
-	size_t room = sizeof(line) - 1 - length; /* the newline's byte is kept free */
-	va_list args;
-	int wanted;
 
 	if (limit < 0) {
 		limit = threshold_from_environment();
 		__atomic_store_n(&threshold, limit, __ATOMIC_RELAXED);
 	}
-	if ((int)level > limit)
-		return;
-	va_start(args, format);
-	wanted = vsnprintf(line + length, room, format, args);
-	va_end(args);
+	return (int)level <= limit;
+}
+
+static __attribute__((noinline, format(printf, 1, 0))) void
+print_line(const char *format, va_list args)
+{
+	char line[1024] = PREFIX;
+	int saved_errno = errno;
+	size_t length = sizeof(PREFIX) - 1;
+	size_t room = sizeof(line) - 1 - length; /* the newline's byte is kept free */
+	int wanted = vsnprintf(line + length, room, format, args);
+
 	if (wanted > 0)
 		length += (size_t)wanted < room ? (size_t)wanted : room - 1;
 	line[length++] = '\n';
@@ -125,4 +128,16 @@ shca_log(enum shca_log_level level, const char *format, ...)
 	 * library may hook write() in this process. */
 	(void)!syscall(SYS_write, STDERR_FILENO, line, length);
 	errno = saved_errno;
+}
+
+void
+shca_log(enum shca_log_level level, const char *format, ...)
+{
+	va_list args;
+
+	if (!is_wanted(level))
+		return;
+	va_start(args, format);
+	print_line(format, args);
+	va_end(args);
 }
