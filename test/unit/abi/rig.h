@@ -74,7 +74,7 @@ int frame_handle_only(
 
 /** INVOKE_WRITE; buffers may be NULL with length 0. */
 struct command {
-	uint32_t number;
+	uint64_t number;
 	const void *in;
 	size_t in_length;
 	void *out;

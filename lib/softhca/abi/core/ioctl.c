@@ -311,7 +311,6 @@ run_method(struct shca_bundle *bundle, const struct ib_uverbs_attr *requests, ui
 {
 	int ret = 0;
 
-	assert(bundle->method->nb_rows <= SHCA_ATTRS_MAX);
 	for (uint16_t i = 0; ret == 0 && i < nb_requests; i++)
 		ret = take_attr(bundle, &requests[i], i);
 	if (ret == 0)
@@ -331,12 +330,12 @@ run_method(struct shca_bundle *bundle, const struct ib_uverbs_attr *requests, ui
 	return ret;
 }
 
-/** Check a header and run its method. @param requests its attributes, or NULL:
- * bundle->attrs_address has them */
+/** Check a header and run its method. @param bundle says whose the frame is and where its
+ * attributes are; the rest of it is large and set here, as far as the method needs it */
 static int
-run_frame(struct shca_bundle *bundle, const struct ib_uverbs_ioctl_hdr *header,
-	const struct ib_uverbs_attr *own)
+run_frame(struct shca_bundle *bundle, const struct ib_uverbs_ioctl_hdr *header)
 {
+	const struct ib_uverbs_attr *own = bundle->own_attrs;
 	struct ib_uverbs_attr requests[REQUEST_BYTES_MAX / sizeof(struct ib_uverbs_attr)];
 	struct shca_file *file = bundle->file;
 	const size_t bytes = header->num_attrs * sizeof(requests[0]);
@@ -353,6 +352,8 @@ run_frame(struct shca_bundle *bundle, const struct ib_uverbs_ioctl_hdr *header,
 	if (bundle->method == NULL ||
 		bundle->method->since > shca_device_conf(file->dev)->kernel_abi)
 		return -EPROTONOSUPPORT;
+	assert(bundle->method->nb_rows <= SHCA_ATTRS_MAX);
+	memset(bundle->attrs, 0, bundle->method->nb_rows * sizeof(bundle->attrs[0]));
 	if (own == NULL)
 		ret = shca_user_copy_in(requests, bundle->attrs_address, bytes);
 	if (ret == 0)
@@ -364,25 +365,28 @@ run_frame(struct shca_bundle *bundle, const struct ib_uverbs_ioctl_hdr *header,
 int
 shca_ioctl_run(struct shca_file *file, unsigned long request, void *arg)
 {
-	struct shca_bundle bundle = {
-		.file = file,
-		.attrs_address = (uintptr_t)arg + offsetof(struct ib_uverbs_ioctl_hdr, attrs),
-	};
 	struct ib_uverbs_ioctl_hdr header;
+	struct shca_bundle bundle;
 	int ret;
 
 	if (request != RDMA_VERBS_IOCTL)
 		return -ENOTTY;
+	bundle.file = file;
+	bundle.attrs_address = (uintptr_t)arg + offsetof(struct ib_uverbs_ioctl_hdr, attrs);
+	bundle.own_attrs = NULL;
 	ret = shca_user_copy_in(&header, (uintptr_t)arg, sizeof(header));
-	return ret == 0 ? run_frame(&bundle, &header, NULL) : ret;
+	return ret == 0 ? run_frame(&bundle, &header) : ret;
 }
 
 int
 shca_ioctl_run_own(struct shca_file *file, struct ib_uverbs_ioctl_hdr *frame)
 {
-	struct shca_bundle bundle = { .file = file, .own_attrs = frame->attrs };
+	struct shca_bundle bundle;
 
-	return run_frame(&bundle, frame, frame->attrs);
+	bundle.file = file;
+	bundle.attrs_address = 0;
+	bundle.own_attrs = frame->attrs;
+	return run_frame(&bundle, frame);
 }
 
 const struct shca_attr *

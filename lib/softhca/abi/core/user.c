@@ -21,7 +21,7 @@
 
 #include "base/mem.h"
 
-__thread struct shca_user *shca_user_current;
+__thread __attribute__((tls_model("initial-exec"))) struct shca_user *shca_user_current;
 
 bool
 shca_user_has_come_before(void)

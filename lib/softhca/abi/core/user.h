@@ -66,7 +66,7 @@ struct shca_user {
 };
 
 /** The request that this thread works at; NULL: it is of this process. */
-extern __thread struct shca_user *shca_user_current;
+extern __thread __attribute__((tls_model("initial-exec"))) struct shca_user *shca_user_current;
 
 /** @return whether the request was sent away with -ERESTART before: its faults are counted. */
 bool shca_user_has_come_before(void);

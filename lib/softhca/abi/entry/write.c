@@ -15,11 +15,15 @@
 #define OFFSET_END(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 #define EXTENDED                 IB_USER_VERBS_CMD_FLAG_EXTENDED
 
+/** The row of a command: old ones first. */
+#define NB_NUMBERS     64
+#define ROW_OF(number) (((number)&EXTENDED ? NB_NUMBERS : 0) + ((number) & ~EXTENDED))
+
 /* clang-format off */
 #define COMMAND(name, request, response, ...) \
-	{ .number = IB_USER_VERBS_CMD_##name, .in_bytes = (request), .out_bytes = (response), __VA_ARGS__ }
+	[ROW_OF(IB_USER_VERBS_CMD_##name)] = { .number = IB_USER_VERBS_CMD_##name, .in_bytes = (request), .out_bytes = (response), __VA_ARGS__ }
 #define COMMAND_EX(name, request, response, ...) \
-	{ .number = EXTENDED | IB_USER_VERBS_EX_CMD_##name, \
+	[ROW_OF(EXTENDED | IB_USER_VERBS_EX_CMD_##name)] = { .number = EXTENDED | IB_USER_VERBS_EX_CMD_##name, \
 		.in_bytes = (request), .out_bytes = (response), __VA_ARGS__ }
 #define DRIVER     .has_driver_part = true
 #define TELLS_MISSING .tells_missing = true
@@ -107,10 +111,12 @@ static_assert(sizeof(struct ib_uverbs_ex_cmd_hdr) == 16, "further header of an e
 static const struct command *
 find(uint64_t number)
 {
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (commands[i].number == number)
-			return &commands[i];
-	return NULL;
+	const uint64_t row = ROW_OF(number);
+
+	if ((number & ~(uint64_t)EXTENDED) >= NB_NUMBERS ||
+		row >= sizeof(commands) / sizeof(commands[0]) || commands[row].run == NULL)
+		return NULL;
+	return &commands[row];
 }
 
 static int

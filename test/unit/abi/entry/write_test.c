@@ -259,6 +259,33 @@ test_create_hash_qp(void **state)
 	assert_non_null(rig_object(rig, answer.base.qp_handle));
 }
 
+/** No other number is taken for that of a command, which its last bits are. */
+static void
+test_unknown_numbers(void **state)
+{
+	const uint32_t last = IB_USER_VERBS_EX_CMD_DESTROY_FLOW;
+	const uint64_t numbers[] = { last, EXTENDED | 0x20, EXTENDED | 0x3f, EXTENDED | 0x40,
+		EXTENDED | 0x40 | last, 0x40 | IB_USER_VERBS_CMD_QUERY_DEVICE, 0x80, UINT64_MAX,
+		UINT64_C(1) << 32 | IB_USER_VERBS_CMD_QUERY_DEVICE,
+		UINT64_C(1) << 32 | EXTENDED | last };
+	struct ib_uverbs_destroy_flow in = { .flow_handle = 4711 };
+	struct ib_uverbs_query_device_resp out;
+	struct rig *rig = *state;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		const struct command command = {
+			.number = numbers[i],
+			.in = &in,
+			.in_length = sizeof(in),
+			.out = &out,
+			.out_length = sizeof(out),
+		};
+
+		assert_int_equal(command_run(rig->file, &command), -EOPNOTSUPP);
+	}
+	assert_int_equal(run_ex(rig, last, &in, sizeof(in), NULL, 0), -ENOENT);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
@@ -269,6 +296,7 @@ main(void)
 		TEST(test_unwritable_answer),
 		TEST(test_wq_and_table),
 		TEST(test_create_hash_qp),
+		TEST(test_unknown_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
