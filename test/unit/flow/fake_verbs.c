@@ -428,6 +428,7 @@ fake_init(void)
 	fake.port.device.caps.max_rwq_ind_table_size = 512;
 	fake.port.device.caps.rx_hash_fields = 0xff | IBV_RX_HASH_INNER;
 	fake.port.device.caps.tunnel_offloads = FAKE_TUNNELS;
+	flow_state.rss_types = mdv_rss_types(&fake.port.device.caps);
 	fake.port.nb_reta = 4;
 	for (unsigned int i = 0; i < 4; i++)
 		fake.port.reta[i] = i;

@@ -315,6 +315,7 @@ mdv_flow_init(struct mdv_port *port)
 		return -ENOMEM;
 	}
 	port->flow = state;
+	state->rss_types = mdv_rss_types(&port->device.caps);
 	TAILQ_INIT(&state->rules);
 	TAILQ_INIT(&state->refused);
 	TAILQ_INIT(&state->defaults);

@@ -158,11 +158,11 @@ item_masked_bytes(const uint8_t *mask, unsigned int nb)
 	return masked;
 }
 
-/** @return the bytes of the item that are the field's, as above. */
-static uint64_t
-item_field_bytes(const struct mdv_flow_item_field *field)
+/** @return whether the field has bytes in such words. */
+static bool
+item_field_is_in(const struct mdv_flow_item_field *field, uint64_t masked)
 {
-	return UINT64_MAX >> (64 - field->bytes) << field->at;
+	return masked >> field->at << (64 - field->bytes) != 0;
 }
 
 static int
@@ -198,7 +198,7 @@ item_check_fields(struct mdv_flow_item_state *state, struct mdv_flow_item_match 
 	int ret = 0;
 
 	for (unsigned int i = 0; masked != 0 && ret == 0 && i < row->nb_fields; i++)
-		if ((item_field_bytes(&row->fields[i]) & masked) != 0)
+		if (item_field_is_in(&row->fields[i], masked))
 			ret = item_check_field(state, match, i);
 	return ret;
 }

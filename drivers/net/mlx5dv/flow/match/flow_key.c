@@ -191,7 +191,7 @@ key_depth(uint32_t layers)
 int
 mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *match)
 {
-	uint32_t previous = 0;
+	uint32_t previous = 0, types = 0;
 	uint16_t at = sizeof(build->attr);
 
 	memset(match, 0, sizeof(*match));
@@ -208,10 +208,12 @@ mdv_flow_key_match(const struct mdv_flow_build *build, struct mdv_flow_match *ma
 			key_add_spec(match, id, &build->bytes[at],
 				(spec.hdr.type & IBV_FLOW_SPEC_INNER) != 0, previous);
 		previous = spec.hdr.type;
+		types |= spec.hdr.type;
 		at += spec.hdr.size;
 	}
-	for (unsigned int side = 0; side < 2; side++)
-		key_add_facts(match, side);
+	key_add_facts(match, MDV_FLOW_BUILD_OUTER);
+	if ((types & IBV_FLOW_SPEC_INNER) != 0)
+		key_add_facts(match, MDV_FLOW_BUILD_INNER);
 	match->used = key_used(&match->mask, match->used);
 	return 0;
 }
@@ -222,6 +224,8 @@ mdv_flow_key_any_tag(struct mdv_flow_match *match, uint8_t sides)
 	struct mdv_flow_spec_record *value = (struct mdv_flow_spec_record *)&match->value;
 	struct mdv_flow_spec_record *mask = (struct mdv_flow_spec_record *)&match->mask;
 
+	if (sides == 0)
+		return;
 	for (unsigned int side = 0; side < MDV_FLOW_BUILD_SIDES; side++) {
 		if ((sides & 1u << side) == 0)
 			continue;

@@ -140,13 +140,15 @@ level_same_mask(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 		a->masks[a->nb_masks - 1] == b->masks[b->nb_masks - 1];
 }
 
-/** @return whether two shapes of one mask are alike in all else that rules bring. */
+/** @return whether two shapes of one mask, their last one, are alike in all else that rules bring.
+ */
 static bool
 level_same_parts(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
 	return a->multi_dest == b->multi_dest && a->modifies == b->modifies &&
 		a->nb_masks == b->nb_masks &&
-		memcmp(a->masks, b->masks, a->nb_masks * sizeof(a->masks[0])) == 0;
+		(a->nb_masks == 1 ||
+			memcmp(a->masks, b->masks, a->nb_masks * sizeof(a->masks[0])) == 0);
 }
 
 /** A rule with exactly the match of an older rule stands behind it, one rank further. */

@@ -140,9 +140,8 @@ static int
 default_targets_get(struct mdv_port *port, struct default_targets *targets)
 {
 	/* A SNIFFER rule has no match that could separate the hash classes. */
-	uint64_t types = port->config.sniff == MDV_SNIFF_ALL
-		? 0
-		: port->rss_types & mdv_rss_types(&port->device.caps);
+	uint64_t types =
+		port->config.sniff == MDV_SNIFF_ALL ? 0 : port->rss_types & port->flow->rss_types;
 	unsigned int nb = mdv_rss_expand(MDV_LAYER_ETH, types, targets->expansions);
 	struct mdv_flow_dest_conf conf = {
 		.key = port->rss_key,

@@ -30,7 +30,7 @@ mdv_flow_install_env(const struct mdv_port *port)
 		.actions = {
 			.nb_queues = port->dev->data->nb_rx_queues,
 			.max_table = port->device.caps.max_rwq_ind_table_size,
-			.rss_types = mdv_rss_types(&port->device.caps),
+			.rss_types = port->flow->rss_types,
 			.rss_key = port->rss_key,
 			.features = port->flow->features,
 		},

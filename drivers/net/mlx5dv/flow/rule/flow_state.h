@@ -53,6 +53,7 @@ struct mdv_flow_state {
 		modify_objects;        /**< modify objects in use, shared in the same way */
 	uint8_t nb_priorities;         /**< probed number of verbs priorities */
 	uint32_t features;             /**< MDV_FLOW_CAN_* of flow_probe.h, probed too */
+	uint64_t rss_types;            /**< mdv_rss_types() of the device */
 	struct mdv_flow_levels levels; /**< the levels of received packets */
 	struct mdv_flow_levels
 		egress; /**< the levels of sent packets, which have tables of their own */
