@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/nsfs.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -14,18 +15,30 @@
 
 #include "abi/core/user.h"
 
+/** The user namespace of this process, which stays where it is: only the keeper asks. */
+static struct stat ours;
+static bool has_ours;
+
+static void
+find_ours(void)
+{
+	has_ours = stat("/proc/self/ns/user", &ours) == 0;
+}
+
 /** @return whether the caller's capabilities are of this process's user namespace. */
 static bool
 is_of_our_namespace(void)
 {
-	struct stat ours, theirs;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct stat theirs;
 	char path[32];
 
 	if (shca_user_current == NULL)
 		return true;
+	pthread_once(&once, find_ours);
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)shca_user_current->pid);
-	return stat("/proc/self/ns/user", &ours) == 0 && stat(path, &theirs) == 0 &&
-		ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
+	return has_ours && stat(path, &theirs) == 0 && ours.st_ino == theirs.st_ino &&
+		ours.st_dev == theirs.st_dev;
 }
 
 bool
