@@ -246,15 +246,19 @@ uint64_t
 shca_field_used(const union shca_match_key *mask)
 {
 	static const uint8_t zero[16];
+	const unsigned int outer_words = sizeof(struct shca_match_stack) / sizeof(mask->word[0]);
+	unsigned int nb_rows = shca_field_nb_rows;
 	uint32_t words = 0;
 	uint64_t used = 0;
 
 	for (unsigned int i = 0; i < SHCA_MATCH_WORDS; i++)
 		words |= (mask->word[i] != 0 ? UINT32_C(1) : 0) << i;
-	for (unsigned int i = 0; i < shca_field_nb_rows; i++) {
+	/* Most masks are of outer headers only, whose rows and words come first. */
+	if (words >> outer_words == 0)
+		nb_rows = NB_STACK_ROWS;
+	for (unsigned int i = 0; i < nb_rows; i++) {
 		const uint8_t *at = (const uint8_t *)mask + shca_field_rows[i].offset;
 
-		/* Of most masks most words are zero. */
 		if ((shca_field_rows[i].words & words) != 0 &&
 			memcmp(at, zero, shca_field_rows[i].width) != 0)
 			used |= UINT64_C(1) << i;
