@@ -19,16 +19,30 @@ find_user(const struct shca_fte_users *users, const void *object)
 static int
 reserve_user(struct shca_fte_users *users, const void *object)
 {
+	const bool is_one = users->user == users->one;
+	struct shca_fte_user *user;
+
 	if (object == NULL || (users->nb & (users->nb - 1)) != 0)
 		return 0;
-
-	size_t capacity = users->nb == 0 ? 1 : (size_t)users->nb * 2;
-	struct shca_fte_user *user = realloc(users->user, capacity * sizeof(*user));
-
+	if (users->nb == 0) {
+		if (users->user == NULL)
+			users->user = users->one;
+		return 0;
+	}
+	user = realloc(is_one ? NULL : users->user, (size_t)users->nb * 2 * sizeof(*user));
 	if (user == NULL)
 		return -ENOMEM;
+	if (is_one)
+		user[0] = users->one[0];
 	users->user = user;
 	return 0;
+}
+
+static void
+free_users(const struct shca_fte_users *users)
+{
+	if (users->user != users->one)
+		free(users->user);
 }
 
 static void
@@ -69,9 +83,9 @@ shca_fte_destroy(struct shca_fte *fte)
 {
 	if (fte == NULL)
 		return;
-	free(fte->destinations.user);
-	free(fte->counters.user);
-	free(fte->contexts.user);
+	free_users(&fte->destinations);
+	free_users(&fte->counters);
+	free_users(&fte->contexts);
 	free(fte);
 }
 

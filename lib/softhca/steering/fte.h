@@ -33,9 +33,12 @@ struct shca_fte_user {
 	uint32_t nb_rules;
 };
 
+/** Most entries have one user of each kind, or none. */
 struct shca_fte_users {
-	struct shca_fte_user *user;
+	struct shca_fte_user
+		*user; /**< NULL: there has been none; or one[], or an array of malloc() */
 	uint32_t nb;
+	struct shca_fte_user one[1];
 };
 
 /** What firmware takes in one entry; 0: no limit. */
