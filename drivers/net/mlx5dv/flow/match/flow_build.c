@@ -260,9 +260,9 @@ mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers)
 {
 	int ret = build_add_side(build, MDV_FLOW_BUILD_OUTER, layers & (MDV_LAYER_INNER(1) - 1));
 
-	return ret != 0 ? ret
-			: build_add_side(build, MDV_FLOW_BUILD_INNER,
-				  layers >> MDV_LAYER_INNER_SHIFT);
+	return ret != 0
+		? ret
+		: build_add_side(build, MDV_FLOW_BUILD_INNER, layers >> MDV_LAYER_INNER_SHIFT);
 }
 
 /** Both addresses lie one behind the other; the source comes first, as rules name it least. */
@@ -355,16 +355,20 @@ mdv_flow_build_action(struct mdv_flow_build *build, const struct ibv_flow_action
 static bool
 build_multicast_first(const struct mdv_flow_build *build)
 {
-	struct ibv_flow_spec spec; /* the longest; bytes[] has room for ten of them */
+	const uint8_t *spec = &build->bytes[sizeof(build->attr)];
+	uint32_t type, dst_ip;
 
 	if (build->attr.num_of_specs == 0)
 		return false;
-	memcpy(&spec, &build->bytes[sizeof(build->attr)], sizeof(spec));
-	switch (spec.hdr.type) {
+	memcpy(&type, spec + offsetof(struct ibv_flow_spec, hdr.type), sizeof(type));
+	switch (type) {
 	case IBV_FLOW_SPEC_ETH:
-		return (spec.eth.val.dst_mac[0] & spec.eth.mask.dst_mac[0] & 1) != 0;
+		return (spec[offsetof(struct ibv_flow_spec_eth, val.dst_mac)] &
+			       spec[offsetof(struct ibv_flow_spec_eth, mask.dst_mac)] & 1) != 0;
 	case IBV_FLOW_SPEC_IPV4_EXT:
-		return IN_MULTICAST(ntohl(spec.ipv4_ext.val.dst_ip));
+		memcpy(&dst_ip, spec + offsetof(struct ibv_flow_spec_ipv4_ext, val.dst_ip),
+			sizeof(dst_ip));
+		return IN_MULTICAST(ntohl(dst_ip));
 	default:
 		return false;
 	}

@@ -101,8 +101,8 @@ static void
 level_set_masks(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *want)
 {
 	shape->nb_masks = want->set != 0 ? 1 : want->nb_masks;
-	shape->masks[0] = want->set;
-	for (unsigned int i = 0; want->set == 0 && i < want->nb_masks; i++)
+	shape->masks[0] = want->set != 0 ? want->set : want->masks[0];
+	for (unsigned int i = 1; i < shape->nb_masks; i++)
 		shape->masks[i] = want->masks[i];
 }
 
