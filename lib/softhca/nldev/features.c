@@ -66,7 +66,7 @@ ask_kernel(const char *netdev, void *command)
 
 	if (fd < 0)
 		return -errno;
-	memcpy(ifreq.ifr_name, netdev, sizeof(ifreq.ifr_name));
+	memcpy(ifreq.ifr_name, netdev, strnlen(netdev, sizeof(ifreq.ifr_name) - 1));
 	ret = (int)syscall(SYS_ioctl, fd, SIOCETHTOOL, &ifreq);
 	ret = ret < 0 ? -errno : ret;
 	close(fd);
