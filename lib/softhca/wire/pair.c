@@ -9,7 +9,9 @@
 #include "base/log.h"
 #include "wire/ring.h"
 
-#define PAIR_SIZE_LOG2 21
+/** Frames that do not fit stay with their sender. It is small, for its speed depends on whether a
+ * turn of it stays in a CPU's caches. */
+#define PAIR_SIZE_LOG2 17
 
 struct pair;
 

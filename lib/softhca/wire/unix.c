@@ -27,7 +27,7 @@
 #include "base/log.h"
 #include "wire/unix_rings.h"
 
-#define UNIX_BURST 32
+#define UNIX_BURST 64
 #define RETRY_NS   20000000
 
 struct unix_wire {

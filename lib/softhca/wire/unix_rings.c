@@ -13,7 +13,7 @@
 
 #include "wire/ring.h"
 
-#define SIZE_LOG2 20
+#define SIZE_LOG2 17 /* as pair.c */
 #define SEALS     (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static const char name_begin[] = "softhca wire ";
