@@ -77,12 +77,13 @@ def run(options, variant, arguments, before=(), huge=False, what=""):
         command += ["--only", only]
     if options.all:
         command += ["--all"]
-    ports = ["wire=loop", f"wire=loop,kernel=tap:{host.name('b')}"]
     if before or "--steps" in arguments:
         environment = dict(environment, SOFTHCA_KEEPER="0")  # whoever counts follows one process
     try:
-        with subprocess.Popen(softhca_argv(ports, command), env=dict(os.environ, **environment),
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as bench:
+        # What Linux sends on a netdev that comes up would be counted as received.
+        with host.netdev_that_is_up() as netdev, \
+                subprocess.Popen(softhca_argv(["wire=loop", f"wire=loop,kernel=tap:{netdev}"], command), env=dict(os.environ, **environment),
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as bench:
             text = _follow(bench.stdout, Progress(what=what + variant[0]))
     finally:
         remove_runtime_dir(prefix)
