@@ -147,7 +147,7 @@ shca_ring_pop(struct shca_ring *ring, struct shca_frame *frames, unsigned int nb
 		const uint64_t bytes = is_frame ? record_bytes(length) : to_end;
 
 		if (bytes > head - ring->next || bytes > to_end ||
-			(is_frame && length > SHCA_FRAME_MAX)) {
+			(is_frame && (length == 0 || length > SHCA_FRAME_MAX))) {
 			ring->next = head; /* nor such a record: what is there is lost */
 			break;
 		}

@@ -272,7 +272,9 @@ unix_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb
 	return shca_unix_rings_tx(end->rings, end->peer_fd, frames, nb_frames, &end->nb_dropped);
 }
 
-/** Receive a message. @return its length; 0: the peer has closed; or -errno */
+/** Receive a message, and at most one descriptor: there is no room for more, which the kernel
+ * closes.
+ * @return its length; 0: the peer has closed; or -errno */
 static ssize_t
 receive(struct unix_wire *end, uint8_t *bytes, int *passed_fd)
 {
@@ -281,7 +283,7 @@ receive(struct unix_wire *end, uint8_t *bytes, int *passed_fd)
 	struct msghdr message = { .msg_iov = &iov,
 		.msg_iovlen = 1,
 		.msg_control = control,
-		.msg_controllen = sizeof(control) };
+		.msg_controllen = CMSG_LEN(sizeof(int)) };
 	const ssize_t length = recvmsg(end->peer_fd, &message, MSG_CMSG_CLOEXEC);
 	const struct cmsghdr *head = length >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
 
@@ -291,20 +293,20 @@ receive(struct unix_wire *end, uint8_t *bytes, int *passed_fd)
 	return length >= 0 ? length : -errno;
 }
 
-/** @return whether a message is about rings, and no frame. */
+/** @return whether a message is about rings, and no frame. A descriptor is closed. */
 static bool
 take_note(struct unix_wire *end, const uint8_t *bytes, size_t length, int passed_fd)
 {
+	if (passed_fd >= 0 && (end->rings != NULL || length == 0)) {
+		close(passed_fd);
+		passed_fd = -1;
+	}
 	if (end->rings != NULL && length == SHCA_UNIX_NOTE_BYTES) {
 		shca_unix_rings_note(end->rings);
 		return true;
 	}
 	if (passed_fd < 0)
 		return false;
-	if (end->rings != NULL) {
-		close(passed_fd);
-		return false;
-	}
 	end->rings = shca_unix_rings_take(bytes, length, passed_fd);
 	return end->rings != NULL;
 }
@@ -323,13 +325,13 @@ receive_messages(
 
 		if (length == -EAGAIN || length == -EINTR)
 			break;
+		if (length >= 0 && take_note(end, room, (size_t)length, passed_fd))
+			continue;
 		if (length <= 0) { /* 0: the peer closed; no end sends empty frames */
 			if (end->rings == NULL || !shca_unix_rings_wait(end->rings))
 				drop_peer(end);
 			break;
 		}
-		if (take_note(end, room, (size_t)length, passed_fd))
-			continue;
 		frames[nb++] = (struct shca_frame){ room, (uint32_t)length, 0 };
 		room += SHCA_FRAME_MAX;
 	}

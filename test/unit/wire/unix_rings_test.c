@@ -268,19 +268,61 @@ test_memory_lies(void **state)
 	a->ops->close(a);
 }
 
+/** Send a message with @p nb descriptors, which are one. */
+static void
+send_with_fds(int fd, const void *bytes, size_t length, int passed, unsigned int nb)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = { 0 };
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = length };
+	struct msghdr message = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = CMSG_SPACE(nb * sizeof(int)) };
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(nb * sizeof(int));
+	for (unsigned int i = 0; i < nb; i++)
+		memcpy(CMSG_DATA(head) + i * sizeof(int), &passed, sizeof(int));
+	assert_int_equal(sendmsg(fd, &message, 0), length);
+}
+
+/** Descriptors that nobody asked for are closed, whatever they come with. */
+static void
+test_stray_descriptors(void **state)
+{
+	struct shca_wire *a = open_wire("unix", &conf);
+	const int fd = connect_raw(true);
+	struct shca_frame frame;
+	unsigned int nb_before;
+	uint8_t *memory;
+	size_t bytes;
+
+	(void)state;
+	assert_int_equal(receive_numbered(a, 0), 0);
+	memory = receive_hello(fd, &bytes);
+	nb_before = nb_fds();
+	send_with_fds(fd, "", 1, fd, 1); /* a note */
+	assert_int_equal(receive_numbered(a, 0), 0);
+	assert_int_equal(nb_fds(), nb_before);
+	send_with_fds(fd, "a frame", 8, fd, 2);
+	assert_int_equal(a->ops->rx(a, &frame, 1), 1);
+	assert_int_equal(nb_fds(), nb_before);
+	send_with_fds(fd, "", 0, fd, 1); /* as an end */
+	assert_int_equal(receive_numbered(a, 0), 0);
+	assert_int_equal(nb_fds(), nb_before - 1);
+	munmap(memory, bytes);
+	close(fd);
+	a->ops->close(a);
+}
+
 /** A hello that is none is a frame; its descriptor is closed. */
 static void
 test_bad_hello(void **state)
 {
 	static const char hello[16] = "softhca rings 1";
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec iov = { .iov_base = (void *)(uintptr_t)hello, .iov_len = sizeof(hello) };
-	struct msghdr message = { .msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control) };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 	const int listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 	const int memory_fd = memfd_create("test", MFD_ALLOW_SEALING);
 	struct shca_frame frame;
@@ -294,21 +336,17 @@ test_bad_hello(void **state)
 	assert_int_equal(listen(listener, 1), 0);
 	b = open_wire("unix", &conf);
 	fd = accept(listener, NULL, NULL);
-	head->cmsg_level = SOL_SOCKET;
-	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(head), &memory_fd, sizeof(int));
 	nb_before = nb_fds();
 	for (unsigned int i = 0; i < 3; i++) {
 		if (i != 0)
 			assert_int_equal(ftruncate(memory_fd, i == 1 ? 4096 : 3 << 20), 0);
-		assert_int_equal(sendmsg(fd, &message, 0), sizeof(hello));
+		send_with_fds(fd, hello, sizeof(hello), memory_fd, 1);
 		assert_int_equal(b->ops->rx(b, &frame, 1), 1);
 		assert_int_equal(frame.length, sizeof(hello));
 		assert_int_equal(nb_fds(), nb_before);
 	}
 	send_numbered(b, 1); /* a message */
-	assert_int_equal(recv(fd, control, sizeof(control), MSG_TRUNC), 61);
+	assert_int_equal(recv(fd, NULL, 0, MSG_TRUNC), 61);
 	b->ops->close(b);
 	close(fd);
 	close(memory_fd);
@@ -325,6 +363,7 @@ main(void)
 		cmocka_unit_test(test_wakes),
 		cmocka_unit_test(test_messages_for_others),
 		cmocka_unit_test(test_memory_lies),
+		cmocka_unit_test(test_stray_descriptors),
 		cmocka_unit_test(test_bad_hello),
 	};
 
