@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 #include "base/log.h"
 #include "wire/ring.h"
 
@@ -13,41 +16,49 @@
  * turn of it stays in a CPU's caches. */
 #define PAIR_SIZE_LOG2 17
 
-struct pair;
-
-/** One end; ring holds the frames that this end will receive. */
+/** One end. */
 struct end {
 	struct shca_wire wire;
 	struct pair *pair;
-	bool is_down;     /**< this end's port took the link down. Guarded by the pairs' lock */
-	struct end *peer; /**< NULL: the other end is not open. Guarded by the pairs' lock */
-	struct shca_ring *ring;
+	atomic_bool is_down; /**< this end's port took the link down */
 	uint64_t nb_dropped;
+
+	/** What its peer's thread asks for: by a lock of each end frames go both ways at once. It
+	 * guards the following. */
+	pthread_mutex_t lock;
+	bool is_open;
+	struct shca_ring *ring; /**< the frames that this end will receive */
+	int wake_fd;            /**< readable when the peer has woken this end's thread */
 };
 
 struct pair {
 	struct pair *next;
 	char *id;
 	struct end end[2];
-	bool is_open[2];
 };
 
 /**
  * Global because the two ends are opened one after the other by their ID alone. The lock guards the
- * list and the peers. Each burst takes it, uncontended if one device thread serves both ends.
+ * list, and that ends are opened and closed one by one; ends' locks are taken after it.
  */
 static pthread_mutex_t pairs_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pair *pairs;
 
 static void
-lock_pairs(void)
+lock_all(void)
 {
 	pthread_mutex_lock(&pairs_lock);
+	for (struct pair *pair = pairs; pair != NULL; pair = pair->next)
+		for (unsigned int i = 0; i < 2; i++)
+			pthread_mutex_lock(&pair->end[i].lock);
 }
 
 static void
-unlock_pairs(void)
+unlock_all(void)
 {
+	for (struct pair *pair = pairs; pair != NULL; pair = pair->next)
+		for (unsigned int i = 0; i < 2; i++)
+			pthread_mutex_unlock(&pair->end[i].lock);
 	pthread_mutex_unlock(&pairs_lock);
 }
 
@@ -56,15 +67,15 @@ unlock_pairs(void)
 static void
 forget_pairs(void)
 {
+	unlock_all();
 	pairs = NULL;
-	unlock_pairs();
 }
 
 static void
 register_fork(void)
 {
 	/* Fails for lack of memory only; a child would find the IDs taken then. */
-	(void)pthread_atfork(lock_pairs, unlock_pairs, forget_pairs);
+	(void)pthread_atfork(lock_all, unlock_all, forget_pairs);
 }
 
 /** @return the pair with that ID, created if necessary, or NULL. */
@@ -84,6 +95,11 @@ get_pair(const char *id)
 		free(pair);
 		return NULL;
 	}
+	for (unsigned int i = 0; i < 2; i++) {
+		pair->end[i].wire.ops = &shca_pair_wire;
+		pair->end[i].pair = pair;
+		pthread_mutex_init(&pair->end[i].lock, NULL);
+	}
 	pair->next = pairs;
 	pairs = pair;
 	return pair;
@@ -95,44 +111,66 @@ put_pair(struct pair *pair)
 {
 	struct pair **link = &pairs;
 
-	if (pair->is_open[0] || pair->is_open[1])
+	if (pair->end[0].is_open || pair->end[1].is_open)
 		return;
 	while (*link != NULL && *link != pair)
 		link = &(*link)->next;
 	if (*link != NULL) /* else: forgotten after a fork */
 		*link = pair->next;
+	for (unsigned int i = 0; i < 2; i++)
+		pthread_mutex_destroy(&pair->end[i].lock);
 	free(pair->id);
 	free(pair);
 }
 
-/** The lock is held. */
+/** The ends' lock is held, or nobody else knows of it. */
+static void
+close_end(struct end *end)
+{
+	shca_ring_destroy(end->ring);
+	if (end->wake_fd >= 0)
+		close(end->wake_fd);
+	end->is_open = false;
+}
+
 static int
-open_end(const char *id, struct shca_wire **wire)
+open_end(struct end *end)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&end->lock);
+	end->nb_dropped = 0;
+	atomic_store(&end->is_down, false);
+	end->ring = shca_ring_create(PAIR_SIZE_LOG2);
+	end->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	end->is_open = true;
+	if (end->ring == NULL || end->wake_fd < 0) {
+		ret = end->ring == NULL ? -ENOMEM : -errno;
+		close_end(end);
+	}
+	pthread_mutex_unlock(&end->lock);
+	return ret;
+}
+
+/** The pairs' lock is held. */
+static int
+open_one(const char *id, struct shca_wire **wire)
 {
 	struct pair *pair = get_pair(id);
 	struct end *end;
-	unsigned int i;
+	int ret;
 
 	if (pair == NULL)
 		return -ENOMEM;
-	i = pair->is_open[0] ? 1 : 0;
-	if (pair->is_open[i]) {
+	end = &pair->end[pair->end[0].is_open ? 1 : 0];
+	if (end->is_open) {
 		SHCA_ERR("pair:%s has two ends already", id);
 		return -EBUSY;
 	}
-	end = &pair->end[i];
-	memset(end, 0, sizeof(*end));
-	end->ring = shca_ring_create(PAIR_SIZE_LOG2);
-	if (end->ring == NULL) {
+	ret = open_end(end);
+	if (ret != 0) {
 		put_pair(pair);
-		return -ENOMEM;
-	}
-	end->wire.ops = &shca_pair_wire;
-	end->pair = pair;
-	pair->is_open[i] = true;
-	if (pair->is_open[!i]) {
-		end->peer = &pair->end[!i];
-		end->peer->peer = end;
+		return ret;
 	}
 	*wire = &end->wire;
 	return 0;
@@ -145,82 +183,103 @@ pair_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 	int ret;
 
 	pthread_once(&once, register_fork);
-	lock_pairs();
-	ret = open_end(conf->arg, wire);
-	unlock_pairs();
+	pthread_mutex_lock(&pairs_lock);
+	ret = open_one(conf->arg, wire);
+	pthread_mutex_unlock(&pairs_lock);
 	return ret;
+}
+
+static struct end *
+peer_of(const struct end *end)
+{
+	struct pair *pair = end->pair;
+
+	return &pair->end[end == &pair->end[0]];
 }
 
 static unsigned int
 pair_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb_frames)
 {
-	struct end *end = (struct end *)wire;
+	struct end *end = (struct end *)wire, *peer = peer_of(end);
 	unsigned int nb = nb_frames;
 
-	lock_pairs();
-	if (end->peer != NULL)
-		nb = shca_ring_push(end->peer->ring, frames, nb_frames, &end->nb_dropped);
-	else
+	pthread_mutex_lock(&peer->lock);
+	if (peer->is_open) {
+		nb = shca_ring_push(peer->ring, frames, nb_frames, &end->nb_dropped);
+		if (shca_ring_must_wake(peer->ring))
+			(void)eventfd_write(peer->wake_fd, 1);
+	} else {
 		end->nb_dropped += nb_frames; /* an unplugged cable */
-	unlock_pairs();
+	}
+	pthread_mutex_unlock(&peer->lock);
 	return nb;
 }
 
 static unsigned int
 pair_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames)
 {
-	return shca_ring_pop(((struct end *)wire)->ring, frames, nb_frames);
+	const struct end *end = (const struct end *)wire;
+	eventfd_t nb_wakes;
+
+	if (shca_ring_want_wake(end->ring, false))
+		(void)eventfd_read(end->wake_fd, &nb_wakes);
+	return shca_ring_pop(end->ring, frames, nb_frames);
 }
 
 static int
 pair_fd(const struct shca_wire *wire)
 {
-	(void)wire;
-	return -1;
+	return ((const struct end *)wire)->wake_fd;
 }
 
 static uint64_t
 pair_due_ns(const struct shca_wire *wire)
 {
-	return shca_ring_is_empty(((const struct end *)wire)->ring) ? UINT64_MAX : 0;
+	struct shca_ring *ring = ((const struct end *)wire)->ring;
+
+	(void)shca_ring_want_wake(ring, true);
+	return shca_ring_is_empty(ring) ? UINT64_MAX : 0;
+}
+
+static bool
+is_open(struct end *end)
+{
+	bool is;
+
+	pthread_mutex_lock(&end->lock);
+	is = end->is_open;
+	pthread_mutex_unlock(&end->lock);
+	return is;
 }
 
 static bool
 pair_link(struct shca_wire *wire)
 {
-	const struct end *end = (const struct end *)wire;
-	bool up;
+	struct end *peer = peer_of((const struct end *)wire);
 
-	lock_pairs();
-	up = end->peer != NULL && !end->peer->is_down;
-	unlock_pairs();
-	return up;
+	return is_open(peer) && !atomic_load(&peer->is_down);
 }
 
 static void
 pair_set_carrier(struct shca_wire *wire, bool on)
 {
-	lock_pairs();
-	((struct end *)wire)->is_down = !on;
-	unlock_pairs();
+	atomic_store(&((struct end *)wire)->is_down, !on);
 }
 
 static void
 pair_explain(
 	const struct shca_wire *wire, const struct shca_frame *frame, struct shca_wire_path *path)
 {
-	const struct end *end = (const struct end *)wire;
+	struct end *peer = peer_of((const struct end *)wire);
 
 	(void)frame;
-	lock_pairs();
-	if (end->peer != NULL)
-		*path = (struct shca_wire_path){ .what = "to the other end of its pair",
-			.to = { &end->peer->wire },
-			.nb_to = 1 };
+	if (is_open(peer))
+		*path = (struct shca_wire_path){
+			.what = "to the other end of its pair", .to = { &peer->wire }, .nb_to = 1
+		};
 	else
 		*path = (struct shca_wire_path){ .what = "the pair has no other end",
 			.is_lost = true };
-	unlock_pairs();
 }
 
 static void
@@ -231,13 +290,12 @@ pair_close(struct shca_wire *wire)
 
 	if (end->nb_dropped != 0)
 		SHCA_INFO("pair:%s: dropped %lu frames", pair->id, (unsigned long)end->nb_dropped);
-	lock_pairs();
-	if (end->peer != NULL)
-		end->peer->peer = NULL;
-	shca_ring_destroy(end->ring);
-	pair->is_open[end - pair->end] = false;
+	pthread_mutex_lock(&pairs_lock);
+	pthread_mutex_lock(&end->lock);
+	close_end(end);
+	pthread_mutex_unlock(&end->lock);
 	put_pair(pair);
-	unlock_pairs();
+	pthread_mutex_unlock(&pairs_lock);
 }
 
 const struct shca_wire_ops shca_pair_wire = {

@@ -33,6 +33,7 @@ struct shca_ring {
 	bool is_owner;              /**< of the memory */
 	_Alignas(64) uint64_t head; /**< producer: as it has written it last */
 	_Alignas(64) uint64_t next; /**< consumer: end of the frames that pop returned */
+	bool wants_wake;            /**< consumer: as it has said last */
 };
 
 static_assert(sizeof(struct record) == RECORD_ALIGN, "frames are aligned as records are");
@@ -167,14 +168,20 @@ shca_ring_is_empty(const struct shca_ring *ring)
 	return ring->next == atomic_load_explicit(&ring->memory->head, memory_order_acquire);
 }
 
-void
+bool
 shca_ring_want_wake(struct shca_ring *ring, bool wants)
 {
+	const bool wanted = ring->wants_wake;
+
+	if (!wanted && !wants)
+		return false;
+	ring->wants_wake = wants;
 	if (atomic_load_explicit(&ring->memory->wants_wake, memory_order_relaxed) != wants)
 		atomic_store_explicit(&ring->memory->wants_wake, wants, memory_order_relaxed);
 	/* Before it looks whether the ring is empty; the other fence is the producer's. */
 	if (wants)
 		atomic_thread_fence(memory_order_seq_cst);
+	return wanted;
 }
 
 bool

@@ -43,8 +43,9 @@ unsigned int shca_ring_pop(
 	struct shca_ring *ring, struct shca_frame *frames, unsigned int nb_frames);
 /** For the consumer. @return whether pop would return no frame. */
 bool shca_ring_is_empty(const struct shca_ring *ring);
-/** For the consumer, which will wait if the ring is empty: want to be woken, or no longer. */
-void shca_ring_want_wake(struct shca_ring *ring, bool wants);
+/** For the consumer, which will wait if the ring is empty: want to be woken, or no longer.
+ * @return whether it did before */
+bool shca_ring_want_wake(struct shca_ring *ring, bool wants);
 /** For the producer, after it has pushed. @return whether the consumer wants to be woken: this once
  * for each time that it says so. */
 bool shca_ring_must_wake(struct shca_ring *ring);

@@ -196,7 +196,7 @@ shca_unix_rings_rx(struct shca_unix_rings *rings, struct shca_frame *frames, uns
 
 	if (!rings->has_switched)
 		return 0;
-	shca_ring_want_wake(rings->in, false);
+	(void)shca_ring_want_wake(rings->in, false);
 	nb = shca_ring_pop(rings->in, frames, nb_frames);
 	for (unsigned int i = 0; i < nb; i++) {
 		memcpy(room, frames[i].bytes, frames[i].length);
@@ -210,6 +210,6 @@ shca_unix_rings_rx(struct shca_unix_rings *rings, struct shca_frame *frames, uns
 bool
 shca_unix_rings_wait(struct shca_unix_rings *rings)
 {
-	shca_ring_want_wake(rings->in, true);
+	(void)shca_ring_want_wake(rings->in, true);
 	return rings->has_switched && !shca_ring_is_empty(rings->in);
 }

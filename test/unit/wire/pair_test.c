@@ -3,6 +3,9 @@
 #include "wire_test.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,6 +118,96 @@ test_full_is_back_pressure(void **state)
 	b->ops->close(b);
 }
 
+static bool
+is_woken(const struct shca_wire *wire)
+{
+	struct pollfd pollfd = { .fd = wire->ops->fd(wire), .events = POLLIN };
+
+	assert_true(pollfd.fd >= 0);
+	return poll(&pollfd, 1, 0) == 1;
+}
+
+/** Another thread may serve the other end: it is woken when it has said that it sleeps, once. */
+static void
+test_wakes_who_sleeps(void **state)
+{
+	struct shca_wire *a = open_wire("pair", &red), *b = open_wire("pair", &red);
+	struct shca_frame frame;
+
+	(void)state;
+	send_one(a, 1);
+	assert_false(is_woken(b)); /* it has not slept */
+	assert_int_equal(b->ops->due_ns(b), 0);
+	receive_one(b, 1);
+	assert_int_equal(b->ops->rx(b, &frame, 1), 0);
+	assert_true(b->ops->due_ns(b) == UINT64_MAX);
+	send_one(a, 2);
+	assert_true(is_woken(b));
+	assert_false(is_woken(a));
+	receive_one(b, 2);
+	assert_false(is_woken(b));
+	send_one(a, 3);
+	assert_false(is_woken(b));
+	receive_one(b, 3);
+	a->ops->close(a);
+	b->ops->close(b);
+}
+
+#define NB_SENT 20000
+
+/** Receive NB_SENT frames in order, asleep where there are none. */
+static void *
+receive_all(void *arg)
+{
+	struct shca_wire *wire = arg;
+	uint32_t number = 0;
+
+	while (number < NB_SENT) {
+		struct pollfd pollfd = { .fd = wire->ops->fd(wire), .events = POLLIN };
+		struct shca_frame frames[8];
+		unsigned int nb = wire->ops->rx(wire, frames, 8);
+
+		for (unsigned int i = 0; i < nb; i++)
+			assert_numbered_frame(&frames[i], number++, 100);
+		if (nb == 0 && wire->ops->due_ns(wire) != 0)
+			assert_int_equal(poll(&pollfd, 1, 60000), 1);
+	}
+	return NULL;
+}
+
+static void *
+send_all(void *arg)
+{
+	struct shca_wire *wire = arg;
+	uint8_t bytes[100];
+
+	for (uint32_t number = 0; number < NB_SENT; number++) {
+		struct shca_frame frame = numbered_frame(bytes, number, sizeof(bytes));
+
+		while (wire->ops->tx(wire, &frame, 1) == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+/** A wake-up that is lost would hang it. */
+static void
+test_threads_both_ways(void **state)
+{
+	struct shca_wire *end[2] = { open_wire("pair", &red), open_wire("pair", &red) };
+	pthread_t thread[4];
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, i < 2 ? receive_all : send_all,
+					 end[i & 1]),
+			0);
+	for (unsigned int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	end[0]->ops->close(end[0]);
+	end[1]->ops->close(end[1]);
+}
+
 /** A forked child opens the same IDs for itself. */
 static void
 test_fork(void **state)
@@ -151,6 +244,8 @@ main(void)
 		cmocka_unit_test(test_link_follows_the_peer),
 		cmocka_unit_test(test_no_third_end),
 		cmocka_unit_test(test_full_is_back_pressure),
+		cmocka_unit_test(test_wakes_who_sleeps),
+		cmocka_unit_test(test_threads_both_ways),
 		cmocka_unit_test(test_fork),
 	};
 
