@@ -15,9 +15,9 @@ static const struct command {
 	int (*run)(int argc, char *argv[]);
 } commands[] = {
 	{ "run",
-		"run [--port K=V,...]... [--on NAME] [--strict[=abort]] [--faults FILE] [--ctl SOCKET] [--sys] [--] COMMAND [ARG]...",
+		"run [--port K=V,...]... [--on NAME] [--strict[=abort]] [--faults FILE] [--threads N] [--ctl SOCKET] [--sys] [--] COMMAND [ARG]...",
 		"run COMMAND with one software ConnectX port a --port below libibverbs", app_run },
-	{ "up", "up [--port K=V,...]... [--mode MODE] [--strict] [--faults FILE] [NAME]",
+	{ "up", "up [--port K=V,...]... [--mode MODE] [--strict] [--faults FILE] [--threads N] [NAME]",
 		"make a card that stays, and return", app_up },
 	{ "down", "down [NAME]", "end it; its programs see it removed", app_down },
 	{ "list", "list", "the cards that are up", app_list },

@@ -19,6 +19,7 @@ static const struct row {
 	{ { "port", required_argument, NULL, 'p' }, APP_RUN | APP_UP },
 	{ { "faults", required_argument, NULL, 'f' }, APP_RUN | APP_UP },
 	{ { "strict", optional_argument, NULL, 's' }, APP_RUN | APP_UP },
+	{ { "threads", required_argument, NULL, 't' }, APP_RUN | APP_UP },
 	{ { "help", no_argument, NULL, 'h' }, APP_RUN | APP_UP },
 	{ { "ctl", required_argument, NULL, 'c' }, APP_RUN },
 	{ { "on", required_argument, NULL, 'o' }, APP_RUN },
@@ -39,6 +40,8 @@ app_run_help(void)
 	       "COMMAND's is 0 but --strict has found something, or --strict=abort has ended it.\n"
 	       "--strict reports on standard error what COMMAND does to its queues that hardware\n"
 	       "would punish or hang on; --strict=abort ends it at the first finding.\n"
+	       "--threads N lets at most N threads run the ports, with which ports that have a wire of\n"
+	       "their own do not wait for each other; else half as many as there are CPUs.\n"
 	       "--faults lets go wrong what FILE says, and says at the end how often it did.\n"
 	       "--on NAME runs COMMAND on the card that softhca up NAME has made.\n"
 	       "--sys shows the ports in /sys itself, to COMMAND alone: in a namespace of mounts, and of\n"
@@ -78,6 +81,21 @@ set_strict(struct app_options *options, const char *mode)
 }
 
 static bool
+set_threads(struct app_options *options, const char *text)
+{
+	char *end;
+	unsigned long nb = strtoul(text, &end, 10);
+
+	if (text[0] == '\0' || *end != '\0' || nb == 0 || nb > SHCA_PORTS_MAX) {
+		fprintf(stderr, "softhca: --threads %s: it is a number from 1 to %d\n", text,
+			SHCA_PORTS_MAX);
+		return false;
+	}
+	options->card.nb_threads = (unsigned int)nb;
+	return true;
+}
+
+static bool
 set_mode(struct app_options *options, const char *text)
 {
 	char *end;
@@ -100,6 +118,8 @@ take(struct app_options *options, int option)
 		return add_port(options, optarg);
 	case 's':
 		return set_strict(options, optarg);
+	case 't':
+		return set_threads(options, optarg);
 	case 'm':
 		return set_mode(options, optarg);
 	case 'f':
@@ -127,6 +147,7 @@ check_on(const struct app_options *options)
 		: options->faults != NULL                 ? "--faults"
 		: options->ctl != NULL                    ? "--ctl"
 		: options->card.strict != SHCA_STRICT_OFF ? "--strict"
+		: options->card.nb_threads != 0           ? "--threads"
 							  : NULL;
 
 	if (options->on != NULL && given != NULL)

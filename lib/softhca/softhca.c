@@ -18,7 +18,7 @@
 #include "eswitch/manager.h"
 #include "fault/faults.h"
 #include "hw/device/device.h"
-#include "hw/device/thread.h"
+#include "hw/device/threads.h"
 #include "strict/findings.h"
 #include "sysfs/tree.h"
 #include "ucma/nobody.h"
@@ -38,11 +38,11 @@ struct shca_set {
 	struct shca_options options; /**< wires borrow strings and addresses from it */
 	struct port port[SHCA_PORTS_MAX];
 	struct shca_device *device[SHCA_PORTS_MAX];
-	struct shca_thread *thread; /**< NULL: stopped */
-	struct shca_server *server; /**< NULL: no control socket */
-	bool was_frozen;            /**< when it was paused */
-	pthread_mutex_t rdma_lock;  /**< of making the next one */
-	struct shca_rdma *rdma;     /**< NULL: nobody has opened the node of connections */
+	struct shca_threads *threads; /**< NULL: stopped */
+	struct shca_server *server;   /**< NULL: no control socket */
+	bool was_frozen;              /**< when it was paused */
+	pthread_mutex_t rdma_lock;    /**< of making the next one */
+	struct shca_rdma *rdma;       /**< NULL: nobody has opened the node of connections */
 	struct shca_findings findings;
 	struct shca_faults *faults;  /**< NULL: none */
 	char dir[SHCA_TREE_DIR_MAX]; /**< the runner's; "": none */
@@ -329,7 +329,7 @@ start_server(struct shca_set *set)
 	const struct shca_target target = {
 		.devices = set->device,
 		.nb_devices = set->options.nb_ports,
-		.thread = set->thread,
+		.threads = set->threads,
 	};
 	int ret;
 
@@ -340,15 +340,32 @@ start_server(struct shca_set *set)
 		SHCA_WARN("no control socket in %s: %s", set->dir, strerror(-ret));
 }
 
+/** Faults come in an order that their seed decides, which threads would change. */
+static int
+start_threads(struct shca_set *set)
+{
+	unsigned int group[SHCA_PORTS_MAX];
+	const struct shca_threads_conf conf = {
+		.devs = set->device,
+		.group = group,
+		.nb_devs = set->options.nb_ports,
+		.nb_most = set->faults != NULL ? 1 : set->options.nb_threads,
+		.cpus = &set->options.cpus,
+	};
+
+	for (unsigned int i = 0; i < set->options.nb_ports; i++)
+		group[i] = shca_options_ports_card(&set->options, i);
+	return shca_threads_start(&conf, &set->threads);
+}
+
 int
 shca_set_start(struct shca_set *set)
 {
 	int ret;
 
-	if (set->thread != NULL)
+	if (set->threads != NULL)
 		return 0;
-	ret = shca_thread_start(
-		set->device, set->options.nb_ports, &set->options.cpus, &set->thread);
+	ret = start_threads(set);
 	if (ret == 0)
 		ret = shca_rdma_start(set->rdma);
 	if (ret == 0)
@@ -362,8 +379,8 @@ shca_set_stop(struct shca_set *set)
 	shca_server_stop(set->server);
 	set->server = NULL;
 	shca_rdma_stop(set->rdma);
-	shca_thread_stop(set->thread);
-	set->thread = NULL;
+	shca_threads_stop(set->threads);
+	set->threads = NULL;
 }
 
 /** @return the links of the directory that has one for each thread of this process */
@@ -378,13 +395,13 @@ nb_task_links(void)
 bool
 shca_set_pause(struct shca_set *set)
 {
-	const unsigned int nb_ours =
-		(set->thread != NULL) + (set->server != NULL) + shca_rdma_is_running(set->rdma);
+	const unsigned int nb_ours = shca_threads_nb(set->threads) + (set->server != NULL) +
+		shca_rdma_is_running(set->rdma);
 	const unsigned int before = nb_task_links();
 
 	if (nb_ours == 0)
 		return false;
-	set->was_frozen = set->thread != NULL && shca_thread_is_frozen(set->thread);
+	set->was_frozen = set->threads != NULL && shca_threads_are_frozen(set->threads);
 	shca_set_stop(set);
 	/* A joined thread may be in its group for some time (Linux release_task). */
 	for (unsigned int ms = 0; ms < 1000 && nb_task_links() > before - nb_ours; ms++)
@@ -398,7 +415,7 @@ shca_set_resume(struct shca_set *set)
 	const int ret = shca_set_start(set);
 
 	if (ret == 0 && set->was_frozen)
-		shca_thread_freeze(set->thread);
+		shca_threads_freeze(set->threads);
 	return ret;
 }
 
@@ -437,7 +454,7 @@ make_rdma(struct shca_set *set)
 	};
 	int ret = shca_rdma_create(&conf, &set->rdma);
 
-	if (ret == 0 && set->thread != NULL)
+	if (ret == 0 && set->threads != NULL)
 		ret = shca_rdma_start(set->rdma);
 	if (ret == 0)
 		return 0;

@@ -8,7 +8,7 @@
  *
  * A set holds the ports of one process: port i is the verbs device mlx5_i, the node
  * /dev/infiniband/uverbs<i>. The first open of a node opens the set, which lives as long as the
- * process. One device thread serves all ports.
+ * process. A device thread serves all ports, or several do (hw/device/threads.h).
  */
 #ifndef SHCA_SOFTHCA_H
 #define SHCA_SOFTHCA_H
@@ -21,12 +21,12 @@ struct shca_set;
 struct shca_ucma;
 
 /**
- * Open the wires and create a device a port; the device thread does not run yet.
+ * Open the wires and create a device a port; no device thread runs yet.
  * @return 0 or a negative errno after a message; nothing is left open on failure.
  */
 int shca_set_open(const struct shca_options *options, struct shca_set **set);
 /**
- * Start / stop the device thread and, below a runner, the control socket. Idempotent. @return 0 or
+ * Start / stop the device threads and, below a runner, the control socket. Idempotent. @return 0 or
  * a negative errno. */
 int shca_set_start(struct shca_set *set);
 void shca_set_stop(struct shca_set *set);
@@ -39,7 +39,7 @@ int shca_set_resume(struct shca_set *set);
 /** In a child after fork(), which does not own the set: close descriptors that it must not share.
  */
 void shca_set_forked(struct shca_set *set);
-/** Stops the thread, destroys the devices, closes the wires. NULL is allowed. */
+/** Stops the threads, destroys the devices, closes the wires. NULL is allowed. */
 void shca_set_close(struct shca_set *set);
 /** @return port @p idx's device, or NULL when there is no such port. */
 struct shca_device *shca_set_device(struct shca_set *set, unsigned int idx);

@@ -21,11 +21,10 @@ FAULTS = {
 }
 
 
-def run(words, ports, tmp_path, faults=()):
-    options = []
+def run(words, ports, tmp_path, faults=(), options=()):
     if faults:
         (tmp_path / "faults").write_text("".join(f"{line}\n" for line in ["seed 7", *(f"wire {one}" for one in faults)]))
-        options = ["--faults", str(tmp_path / "faults")]
+        options = [*options, "--faults", str(tmp_path / "faults")]
     status, text = run_on_softhca([PROGRAM, *words], ports, options=options)
     assert status == 0 and re.search(r"^[1-9]\d* checks, 0 failed", text, re.M), text
     return text
@@ -34,6 +33,10 @@ def run(words, ports, tmp_path, faults=()):
 @pytest.mark.parametrize("ports", [["wire=loop"], PAIR], ids=["one port", "pair"])
 def test_good_cable(ports, tmp_path):
     run([], ports, tmp_path)
+
+
+def test_a_thread_an_end(tmp_path):
+    run([], PAIR, tmp_path, options=["--threads", "2"])
 
 
 @pytest.mark.parametrize("faults", FAULTS)
@@ -98,8 +101,9 @@ def test_all_cases_are_here():
 
 @pytest.mark.parametrize("case", CASES)
 def test_what_breaks_a_connection(case):
-    """Both sides' completions, events and states, which the program checks; and what the ports count."""
-    with cards.up(*PAIR) as card:
+    """Both sides' completions, events and states, which the program checks; and what the ports count. One thread serves
+    both: with two a side may wait for the other's CPU, and counts that its answer came late."""
+    with cards.up(*PAIR, options=["--threads", "1"]) as card:
         done = cards.run_on(card, BROKEN, case)
         assert re.search(r"^[1-9]\d* checks, 0 failed", done.stdout, re.M), done.stdout
         until(lambda: counters_of(card) == CASES[case])

@@ -131,6 +131,8 @@ shca_options_save(const struct shca_options *options, const char *path)
 		if (CPU_ISSET(cpu, &options->cpus))
 			fprintf(file, "%s%u", nb++ == 0 ? "" : ",", cpu);
 	fprintf(file, "\n");
+	if (options->nb_threads != 0)
+		fprintf(file, "threads %u\n", options->nb_threads);
 	if (options->strict != SHCA_STRICT_OFF)
 		fprintf(file, "strict %s\n", shca_findings_mode_name(options->strict));
 	for (unsigned int i = 0; i < options->nb_ports; i++) {
@@ -162,6 +164,17 @@ load_cpus(cpu_set_t *cpus, char *text)
 }
 
 static int
+load_threads(unsigned int *nb_threads, const char *text)
+{
+	uint64_t nb;
+
+	if (!shca_text_number(text, 10, SHCA_PORTS_MAX, &nb))
+		return -EINVAL;
+	*nb_threads = (unsigned int)nb;
+	return 0;
+}
+
+static int
 load_line(struct shca_options *options, char *line)
 {
 	char error[SHCA_OPTIONS_FIELD_MAX];
@@ -169,6 +182,8 @@ load_line(struct shca_options *options, char *line)
 	line[strcspn(line, "\n")] = '\0';
 	if (strncmp(line, "cpus ", 5) == 0)
 		return load_cpus(&options->cpus, line + 5);
+	if (strncmp(line, "threads ", 8) == 0)
+		return load_threads(&options->nb_threads, line + 8);
 	if (strncmp(line, "strict ", 7) == 0)
 		return shca_findings_find_mode(line + 7, &options->strict);
 	if (strncmp(line, "port ", 5) == 0)

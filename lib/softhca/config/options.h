@@ -65,7 +65,8 @@ struct shca_options {
 	unsigned int nb_ports; /**< at least 1 once parsed */
 	struct shca_port_options port[SHCA_PORTS_MAX];
 	enum shca_strict strict;
-	cpu_set_t cpus; /**< where the runner was started: the device thread's CPUs */
+	cpu_set_t cpus;          /**< where the runner was started: the device threads' CPUs */
+	unsigned int nb_threads; /**< of the devices, at most; 0: by the number of CPUs */
 };
 
 /** Defaults: no port yet; cpus of this process. */

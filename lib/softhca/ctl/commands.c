@@ -17,12 +17,12 @@
 #include "ctl/stats.h"
 #include "ctl/target.h"
 #include "hw/device/device.h"
-#include "hw/device/thread.h"
+#include "hw/device/threads.h"
 
 static void
 print_thread(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
-	const char *state = shca_thread_is_frozen(target->thread) ? "frozen" : "running";
+	const char *state = shca_threads_are_frozen(target->threads) ? "frozen" : "running";
 
 	if (request->json)
 		fprintf(out, "{\"thread\": \"%s\"}\n", state);
@@ -33,7 +33,7 @@ print_thread(struct shca_target *target, const struct shca_request *request, FIL
 static int
 run_freeze(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
-	shca_thread_freeze(target->thread);
+	shca_threads_freeze(target->threads);
 	print_thread(target, request, out);
 	return 0;
 }
@@ -41,7 +41,7 @@ run_freeze(struct shca_target *target, const struct shca_request *request, FILE 
 static int
 run_thaw(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
-	shca_thread_thaw(target->thread);
+	shca_threads_thaw(target->threads);
 	print_thread(target, request, out);
 	return 0;
 }
@@ -76,8 +76,8 @@ const struct shca_request_command shca_request_commands[] = {
 	{ "devices", NULL, false, "who is running: process, program, devices; and who has them open", shca_devices_run },
 	{ "stats", "[pci]", true, "counters of each port and queue, or of what crosses PCI", shca_stats_run },
 	{ "dump", NULL, true, "the rules as tables, groups and entries, with their hits", shca_rules_dump },
-	{ "freeze", NULL, false, "stop the device thread: doorbells and frames pile up", run_freeze },
-	{ "thaw", NULL, false, "let the device thread go on", run_thaw },
+	{ "freeze", NULL, false, "stop the device threads: doorbells and frames pile up", run_freeze },
+	{ "thaw", NULL, false, "let the device threads go on", run_thaw },
 	{ "link", "up|down", true, "take the link of a port down, or up again", run_link },
 	{ "ntuple", "RULE|delete=N", true, "add or delete a rule of the netdev, as ethtool -N does on hardware", shca_ntuple_run },
 	{ "trace", "PCAP|PATTERN", true, "what would become of each packet of a capture, or of a frame, received or --tx, and why", shca_rules_trace, true },

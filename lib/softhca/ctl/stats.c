@@ -12,7 +12,7 @@
 #include "ctl/request.h"
 #include "ctl/target.h"
 #include "hw/device/device.h"
-#include "hw/device/thread.h"
+#include "hw/device/threads.h"
 #include "pci/pci.h"
 #include "steering/dump.h"
 #include "steering/steering.h"
@@ -317,7 +317,7 @@ begin(struct shca_json *json, const char *thread, bool is_json)
 int
 shca_stats_run(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
-	const char *thread = shca_thread_is_frozen(target->thread) ? "frozen" : "running";
+	const char *thread = shca_threads_are_frozen(target->threads) ? "frozen" : "running";
 	struct shca_json json;
 
 	if (request->argument != NULL && strcmp(request->argument, "pci") == 0)

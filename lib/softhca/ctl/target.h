@@ -7,12 +7,12 @@
 
 struct shca_device;
 struct shca_request;
-struct shca_thread;
+struct shca_threads;
 
 struct shca_target {
 	struct shca_device *const *devices; /**< mlx5_0 on; borrowed */
 	unsigned int nb_devices;
-	struct shca_thread *thread; /**< theirs */
+	struct shca_threads *threads; /**< theirs */
 };
 
 /** @return the one device that the request means, or NULL with a message in @p out. */

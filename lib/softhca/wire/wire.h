@@ -7,8 +7,8 @@
  *   device thread ── tx ──> wire ──> a TAP, a file, another port, itself
  *                 <── rx ──
  *
- * A frame is a whole Ethernet frame without FCS. Only the device thread calls tx, rx, start and
- * link; open is called before it starts, close after it has ended. Wires never block.
+ * A frame is a whole Ethernet frame without FCS. Only the port's device thread calls tx, rx, start
+ * and link; open is called before it starts, close after it has ended. Wires never block.
  */
 #ifndef SHCA_WIRE_WIRE_H
 #define SHCA_WIRE_WIRE_H

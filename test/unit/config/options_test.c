@@ -425,6 +425,7 @@ test_save_and_load(void **state)
 	options.port[2].is_vf = options.port[2].checks_source = true;
 	options.port[3].is_vf = options.port[3].is_trusted = true;
 	options.strict = SHCA_STRICT_ABORT;
+	options.nb_threads = 3;
 	CPU_ZERO(&options.cpus);
 	CPU_SET(0, &options.cpus);
 	CPU_SET(63, &options.cpus);
@@ -433,6 +434,7 @@ test_save_and_load(void **state)
 	assert_int_equal(shca_options_load(&loaded, path), 0);
 	assert_int_equal(loaded.nb_ports, SHCA_PORTS_MAX);
 	assert_int_equal(loaded.strict, SHCA_STRICT_ABORT);
+	assert_int_equal(loaded.nb_threads, 3);
 	assert_true(CPU_EQUAL(&loaded.cpus, &options.cpus));
 	for (unsigned int i = 0; i < SHCA_PORTS_MAX; i++) {
 		char a[1024], b[1024];
@@ -462,6 +464,8 @@ test_load_refuses(void **state)
 		"port wire=loop,wire-fd=x\n",
 		"haven wire=loop\n",
 		"strict very\nport wire=loop\n",
+		"threads 1000\nport wire=loop\n",
+		"threads few\nport wire=loop\n",
 		"port wire=loop\nport",
 	};
 	char path[] = "/tmp/core-options-XXXXXX";
