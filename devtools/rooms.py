@@ -78,7 +78,7 @@ DRIVER = [
      "api base device state kernel mp mem queue/rx queue/tx burst/rx burst/tx burst flow/match flow/rule flow "
      "port"),
     # Public ethdev functions only, so that any driver's ports can be measured.
-    ("driver bench", ["app/rxtx-bench/", "app/flow-bench/"], ""),
+    ("driver bench", ["app/rxtx-bench/", "app/flow-bench/", "app/loop-meter/"], ""),
     # Public ethdev functions and queries of verbs, so that a card is judged by what applications see of it.
     ("driver check", ["app/mlx5dv-check/"], ""),
     # What an application sees: the installed headers.

@@ -17,6 +17,7 @@ RXTX = [{"case": "rx plain 64 B x32", "peer": "net_mlx5", "ours": 30, "theirs": 
 KINDS = {kind: [1, 0, number] for number, kind in enumerate(lines.KINDS)}
 RESULTS = {
     "bench": RXTX,
+    "bench-programs": {"rows": [{"case": "l2fwd 64 B", "ours": 60, "theirs": 120, "ratio": 0.5}]},
     "bench-lines": [{"case": "rx plain 64 B x32", "kinds_ours": KINDS, "kinds_theirs": KINDS}],
     "bench-pci": [{"case": "tx plain 64 B x32", "ours": {"all": [30, 1, 100, 1]}, "inline": {"all": [8, 1, 78, 1]}}],
     "bench-flow": {"unit": "ns", "rules": {"1000": {"verbs": [4000, 900], "rte_flow": [4500, 1000]}},
@@ -52,7 +53,7 @@ def test_each_result_has_its_charts(tmp_path):
         write(tmp_path, name, result)
     assert run(tmp_path).stdout == f"charts: {tmp_path}/bench.html\n"
     found = charts(tmp_path)
-    assert set(found) == {"ratios by case", "ticks by size", "instructions by size", "cache lines", "bytes to the host",
+    assert set(found) == {"ratios by case", "ticks by size", "instructions by size", "programs", "cache lines", "bytes to the host",
                           "bytes to the device", "cost of a rule", "dpdk-test-flow-perf", "softhca"}
     ratios = dict(bars(found["ratios by case"]))
     assert set(ratios) == {"rx plain 64 B x32, ticks: 0.5", "rx plain 64 B x32, instructions: 0.5",

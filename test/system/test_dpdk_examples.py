@@ -3,7 +3,6 @@
 of our ports: what comes in on a cable leaves, changed as each program's guide says, on the other."""
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -11,11 +10,11 @@ import time
 import pytest
 from harness import dpdk, frames, paths, pcapfile
 from harness.cable import Cable
+from harness.examples import SOURCES, Examples
 from harness.patience import PATIENCE
 from harness.terminal import Terminal
 from harness.testpmd import default_vdevs, eal_args, eal_prefix, remove_runtime_dir, softhca_argv
 
-SOURCES = sorted((paths.ROOT / ".deps").glob("dpdk-*/source/examples"))
 NB_FRAMES = 40
 # The second port's address, as softhca gives it, and what l2fwd and l3fwd send to by that port.
 SOURCE, DESTINATION = "02:00:00:00:00:02", "02:00:00:00:00:01"
@@ -25,20 +24,8 @@ pytestmark = pytest.mark.skipif(not SOURCES, reason="DPDK's examples are not her
 
 @pytest.fixture(name="build", scope="module")
 def fixture_build(tmp_path_factory):
-    """Builds an example by its own Makefile, once, without what takes longest: the program's path."""
-    tree = tmp_path_factory.mktemp("examples")
-    shutil.copytree(SOURCES[-1], tree, dirs_exist_ok=True)
-    for makefile in tree.glob("*/Makefile"):
-        makefile.write_text(makefile.read_text(encoding="ascii").replace("-O3", "-O1"), encoding="ascii")
-
-    def build(name, program=None):
-        path = tree / name / "build" / (program or name)
-        if not path.exists():
-            done = subprocess.run(["make", "-C", tree / name, "shared"], text=True, check=False,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            assert done.returncode == 0, done.stdout
-        return path
-    return build
+    """Builds an example, without what takes longest: the program's path."""
+    return Examples(tmp_path_factory.mktemp("examples"), "-O1").build
 
 
 class Example:

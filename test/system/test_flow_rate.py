@@ -64,4 +64,4 @@ def test_copies_cost_others_nothing():
 def test_bench_names_its_parts():
     done = subprocess.run([BENCH, "nothing"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert done.returncode == 2
-    assert "usage: devtools/bench [NAME" in done.stdout and " flow kill lines page pci rdma rewrites rxtx" in done.stdout
+    assert "usage: devtools/bench [NAME" in done.stdout and " flow kill lines page pci programs rdma rewrites rxtx" in done.stdout

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 from . import lines, svg
 
-RESULTS = ("bench", "bench-lines", "bench-pci", "bench-flow", "bench-softhca")
+RESULTS = ("bench", "bench-programs", "bench-lines", "bench-pci", "bench-flow", "bench-softhca")
 HISTORY = "bench-history"
 STYLE = """body { font: 14px sans-serif; max-width: 960px; margin: 2em auto; color: #222 }
 svg { width: 100% } h2 { margin-top: 2em } p { line-height: 1.4 }"""
@@ -89,6 +89,12 @@ def software_card(result):
                     svg.bars("softhca", ("of net_memif", "with rules"), chosen, mark=1)) if chosen else ""
 
 
+def programs(result):
+    chosen = [(row["case"], [row["ours"], row["theirs"]]) for row in result["rows"]]
+    return _section("Whole programs", "Ticks a packet, receive to send, of programs on one lcore and one port.",
+                    svg.bars("programs", ("ours", "theirs"), chosen)) if chosen else ""
+
+
 def _mean(rows, key):
     figures = [row[key] for row in rows if row.get(key) is not None]
     return round(statistics.mean(figures), 4) if figures else None
@@ -106,7 +112,7 @@ def history(directory):
                     svg.lines("history", ("ticks", "instructions"), points))
 
 
-CHARTS = {"bench": (ratios, sizes), "bench-lines": (cache_lines,), "bench-pci": (pci,), "bench-flow": (rules,),
+CHARTS = {"bench": (ratios, sizes), "bench-programs": (programs,), "bench-lines": (cache_lines,), "bench-pci": (pci,), "bench-flow": (rules,),
           "bench-softhca": (software_card,)}
 
 
