@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <rte_ip.h>
+#include <rte_malloc.h>
 #include <rte_udp.h>
 
 #include "mem/mr.h"
@@ -27,6 +28,8 @@ rx_rig_start(uint8_t log2_segs, unsigned int pool_size)
 	rx_rig.wqes = rig_alloc(nb_segs * sizeof(*rx_rig.wqes));
 	rx_rig.pool = rig_pool("rx", pool_size, RX_RIG_ROOM);
 	rx_rig.pool_size = pool_size;
+	for (unsigned int i = 0; i < MDV_RX_SEGS_MAX; i++)
+		rx_rig.lkeys[i] = rte_cpu_to_be_32(RIG_LKEY);
 	rte_mbuf_refcnt_set(&rearm, 1);
 	*rxq = (struct mdv_rxq){
 		.ring.cqes = rx_rig.cqes,
@@ -52,6 +55,35 @@ rx_rig_start(uint8_t log2_segs, unsigned int pool_size)
 	rxq->timestamp_at = at;
 	rxq->mr.table_generation = &generation;
 	memcpy(&rxq->rearm, &rearm.rearm_data, sizeof(rxq->rearm));
+}
+
+void
+rx_rig_start_split(uint8_t log2_segs, union rte_eth_rxseg *asked, uint16_t nb)
+{
+	struct mdv_rxq *rxq = &rx_rig.rxq;
+	struct rte_mbuf rearm = { .nb_segs = 1, .port = 3 };
+
+	rx_rig_start(log2_segs, 64);
+	rx_rig.port.port.device.caps.max_sge = MDV_RX_SEGS_MAX;
+	rxq->conf = (struct rte_eth_rxconf){
+		.offloads = RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT,
+		.rx_seg = asked,
+		.rx_nseg = nb,
+	};
+	assert_int_equal(mdv_rx_split_setup(rxq, 0), 0);
+	rearm.data_off = rxq->headroom;
+	rte_mbuf_refcnt_set(&rearm, 1);
+	memcpy(&rxq->rearm, &rearm.rearm_data, sizeof(rxq->rearm));
+	/* Each mempool has an lkey of its own. */
+	for (unsigned int i = 0; i < MDV_RX_SEGS_MAX; i++) {
+		const struct rte_mempool *pool = asked[RTE_MIN(i, nb - 1u)].split.mp;
+		unsigned int first = 0;
+
+		while (asked[first].split.mp != pool)
+			first++;
+		rx_rig.lkeys[i] = rte_cpu_to_be_32(RIG_LKEY + first);
+		rxq->split->segs[i].lkey_be = rx_rig.lkeys[i];
+	}
 }
 
 void
@@ -88,14 +120,14 @@ rx_rig_stop(void)
 		stop_strides();
 	assert_int_equal(rte_mempool_avail_count(rx_rig.pool), rx_rig.pool_size);
 	rte_mempool_free(rx_rig.pool);
+	rte_free(rx_rig.rxq.split);
 	free(rx_rig.rxq.ring.mbufs);
 	free(rx_rig.wqes);
 	free(rx_rig.cqes);
 }
 
-/** Byte @p at of a frame's contents. */
-static uint8_t
-content(const struct rx_frame *frame, uint32_t at)
+uint8_t
+rx_rig_content(const struct rx_frame *frame, uint32_t at)
 {
 	return (uint8_t)(frame->fill + at);
 }
@@ -291,7 +323,7 @@ receive_striding(const struct rx_frame *frame)
 	to = (uint8_t *)(uintptr_t)rte_be_to_cpu_64(seg->addr) +
 		rx_rig.stride * RX_RIG_STRIDE_BYTES;
 	for (uint32_t at = 0; at < frame->len; at++)
-		to[at] = content(frame, at);
+		to[at] = rx_rig_content(frame, at);
 	cqe = cqe_of(frame);
 	device_take_strides(&cqe, nb);
 	device_complete(&cqe);
@@ -315,9 +347,9 @@ rx_rig_receive(const struct rx_frame *frame)
 		uint8_t *to = (uint8_t *)(uintptr_t)rte_be_to_cpu_64(wqe[seg].addr);
 		uint32_t room = rte_be_to_cpu_32(wqe[seg].byte_count), i;
 
-		assert_int_equal(wqe[seg].lkey, rte_cpu_to_be_32(RIG_LKEY));
+		assert_int_equal(wqe[seg].lkey, rx_rig.lkeys[seg]);
 		for (i = 0; i < room && at < frame->len; i++)
-			to[i] = content(frame, at++);
+			to[i] = rx_rig_content(frame, at++);
 	}
 	if (at < frame->len) {
 		device_error(MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR);
@@ -363,7 +395,7 @@ rx_rig_check(const struct rte_mbuf *mbuf, const struct rx_frame *frame)
 		assert_true(seg->data_off + seg->data_len <= RX_RIG_ROOM);
 		assert_int_equal(rte_mbuf_refcnt_read(seg), 1);
 		for (i = 0; i < seg->data_len; i++, at++)
-			assert_int_equal(data[i], content(frame, at));
+			assert_int_equal(data[i], rx_rig_content(frame, at));
 	}
 	assert_int_equal(at, frame->len);
 	assert_int_equal(nb_segs, mbuf->nb_segs);

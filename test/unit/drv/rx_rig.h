@@ -42,6 +42,7 @@ struct rx_rig {
 	__be32 cq_dbrec[2], wq_dbrec[2];
 	struct rte_mempool *pool;
 	unsigned int pool_size;
+	__be32 lkeys[MDV_RX_SEGS_MAX]; /**< of a WQE's segments */
 	/* the device */
 	uint32_t cq_pi;
 	uint16_t wq_ci;
@@ -56,6 +57,10 @@ void rx_rig_start(uint8_t log2_segs, unsigned int pool_size);
 /** The same for a striding queue of RX_RIG_WQES strides; frames of up to RX_RIG_STRIDE_MAX bytes
  * fit one. */
 void rx_rig_start_strides(unsigned int pool_size);
+/** The same for a queue that splits packets as @p asked, @p nb segments; the test has the pools. */
+void rx_rig_start_split(uint8_t log2_segs, union rte_eth_rxseg *asked, uint16_t nb);
+/** @return byte @p at of a frame's contents. */
+uint8_t rx_rig_content(const struct rx_frame *frame, uint32_t at);
 /** Free the queue's mbufs and check that the pools are complete. */
 void rx_rig_stop(void);
 /** The device places a frame. @return whether there was a WQE for it. */

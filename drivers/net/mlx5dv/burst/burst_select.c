@@ -37,6 +37,8 @@ rx_opts(const struct rte_eth_dev *dev)
 	opts |= mdv_port(dev)->rx_metadata != 0 ? MDV_RX_MARK : 0;
 	if (mdv_port(dev)->strides)
 		return opts | MDV_RX_STRIDE;
+	if (mdv_port(dev)->split)
+		return opts | MDV_RX_SCATTER | MDV_RX_SPLIT;
 	for (i = 0; i < dev->data->nb_rx_queues; i++) {
 		const struct mdv_rxq *rxq = dev->data->rx_queues[i];
 

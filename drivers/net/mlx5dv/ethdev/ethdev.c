@@ -23,6 +23,7 @@
 #include "port/vlan.h"
 #include "port/xstats.h"
 #include "queue/rx/rx_intr.h"
+#include "queue/rx/rx_split.h"
 #include "queue/rx/rxq.h"
 #include "queue/tx/tx_limits.h"
 #include "queue/tx/txq.h"
@@ -36,10 +37,14 @@ is_ibv(const struct rte_eth_dev *dev)
 }
 
 static uint64_t
-rx_offloads(const struct mdv_caps *caps)
+rx_offloads(const struct mdv_port *port)
 {
+	const struct mdv_caps *caps = &port->device.caps;
 	uint64_t offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 
+	/* A stride is one buffer. */
+	if (port->config.mprq != MDV_MPRQ_ON)
+		offloads |= RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
 	/* A verbs completion has no RSS hash. */
 	if (caps->mode != MDV_MODE_IBV)
 		offloads |= RTE_ETH_RX_OFFLOAD_RSS_HASH;
@@ -91,7 +96,7 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->dev_capa = RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP |
 		RTE_ETH_DEV_CAPA_RUNTIME_TX_QUEUE_SETUP | RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP |
 		RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
-	info->rx_offload_capa = rx_offloads(caps);
+	info->rx_offload_capa = rx_offloads(port);
 	info->tx_offload_capa = tx_offloads(port);
 	info->reta_size = mdv_reta_size(port);
 	info->hash_key_size = MDV_RSS_KEY_BYTES;
@@ -109,6 +114,12 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 		.nb_align = 1,
 		.nb_seg_max = RTE_MIN(caps->max_sge, MDV_RX_SEGS_MAX),
 	};
+	if (info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT)
+		info->rx_seg_capa = (struct rte_eth_rxseg_capa){
+			.multi_pools = 1,
+			.offset_allowed = 1,
+			.max_nseg = mdv_rx_split_max(caps),
+		};
 	info->tx_desc_lim = (struct rte_eth_desc_lim){
 		.nb_max = mdv_txq_desc_max(caps),
 		.nb_min = MDV_TXQ_DESC_MIN,

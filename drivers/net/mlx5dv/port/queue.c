@@ -12,6 +12,7 @@
 #include "mp/primary.h"
 #include "queue.h"
 #include "queue/rx/rx_intr.h"
+#include "queue/rx/rx_split.h"
 #include "queue/rx/rx_strides.h"
 #include "queue/rx/rxq.h"
 #include "queue/tx/txq.h"
@@ -141,6 +142,7 @@ mdv_queue_start_all(struct rte_eth_dev *dev)
 	ret = mdv_rx_strides_choose(mdv_port(dev));
 	if (ret != 0)
 		return ret;
+	mdv_rx_split_choose(mdv_port(dev));
 	ret = mdv_rx_intr_create(dev);
 	for (i = 0; i < dev->data->nb_tx_queues && ret == 0; i++)
 		ret = tx_begin(dev, i);

@@ -98,6 +98,11 @@ each_offload_has_its_rx_option(void **state)
 		check_rx(MDV_RX_SCATTER);
 		rxqs[i].ring.log2_segs = 0;
 	}
+	/* A queue that splits packets needs its own, whatever others do. */
+	rig.port.split = true;
+	rig.data.dev_conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
+	check_rx(MDV_RX_SCATTER | MDV_RX_SPLIT | MDV_RX_CSUM);
+	rig.port.split = false;
 	rig.port.strides = true;
 	rig.port.rx_metadata = RTE_ETH_RX_METADATA_USER_FLAG;
 	rig.data.dev_conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
@@ -179,10 +184,13 @@ static void
 verbs_has_bursts_of_queues(void **state)
 {
 	struct rte_eth_burst_mode mode = { 0 };
+	struct mdv_rx_split split;
 
 	(void)state;
 	rig.port.device.caps.mode = MDV_MODE_IBV;
+	rxqs[1].split = &split;
 	mdv_burst_select(&rig.dev);
+	rxqs[1].split = NULL;
 	assert_ptr_equal(rig.dev.rx_pkt_burst, mdv_rx_ibv_burst);
 	assert_ptr_equal(rig.dev.tx_pkt_burst, mdv_tx_ibv_burst);
 	assert_ptr_equal(rig.dev.tx_pkt_prepare, mdv_tx_prepare);
@@ -190,7 +198,8 @@ verbs_has_bursts_of_queues(void **state)
 		assert_non_null(rxqs[i].objs.ibv.burst);
 		assert_non_null(txqs[i].objs.ibv.burst);
 		assert_int_equal(mdv_burst_rx_mode_get(&rig.dev, i, &mode), 0);
-		assert_string_equal(mode.info, "Scalar, scattered");
+		assert_string_equal(
+			mode.info, i == 1 ? "Scalar, scattered, split" : "Scalar, scattered");
 		assert_int_equal(mdv_burst_tx_mode_get(&rig.dev, i, &mode), 0);
 		assert_memory_equal(mode.info, "Scalar", 6);
 	}

@@ -12,7 +12,9 @@
 #include "queue/tx/tx_limits.h"
 #include "rig.h"
 
-#define RX_ALWAYS (RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_VLAN_FILTER)
+#define RX_ALWAYS                                                                                  \
+	(RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_VLAN_FILTER |                             \
+		RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT)
 #define RX_CSUMS                                                                                   \
 	(RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM |                            \
 		RTE_ETH_RX_OFFLOAD_TCP_CKSUM)
@@ -127,6 +129,33 @@ mbufs_of_striding_queues_are_not_freed_fast(void **state)
 		assert_int_equal(
 			infos().tx_offload_capa, TX_ALWAYS & ~RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE);
 	}
+}
+
+/** Unless the queues are striding. */
+static void
+packets_are_split_into_as_many_segments_as_wqes_have(void **state)
+{
+	static const struct {
+		uint32_t max_sge;
+		uint16_t nb;
+	} cases[] = { { 30, 16 }, { 32, 32 }, { 100, 32 }, { 5, 4 }, { 2, 2 } };
+	struct rte_eth_dev_info info;
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		rig.port.device.caps.max_sge = cases[i].max_sge;
+		info = infos();
+		assert_int_equal(info.rx_seg_capa.max_nseg, cases[i].nb);
+		assert_true(info.rx_seg_capa.multi_pools && info.rx_seg_capa.offset_allowed);
+		assert_int_equal(info.rx_seg_capa.offset_align_log2, 0);
+	}
+	rig.port.config.mprq = MDV_MPRQ_AUTO;
+	assert_true((infos().rx_offload_capa & RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT) != 0);
+	rig.port.config.mprq = MDV_MPRQ_ON;
+	info = infos();
+	assert_int_equal(info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT, 0);
+	assert_int_equal(info.rx_seg_capa.max_nseg, 0);
+	rig.port.config.mprq = MDV_MPRQ_OFF;
 }
 
 static void
@@ -318,6 +347,8 @@ main(void)
 		cmocka_unit_test_setup(offloads_follow_capabilities, port_make),
 		cmocka_unit_test_setup(queues_are_limited_by_all, port_make),
 		cmocka_unit_test_setup(mbufs_of_striding_queues_are_not_freed_fast, port_make),
+		cmocka_unit_test_setup(
+			packets_are_split_into_as_many_segments_as_wqes_have, port_make),
 		cmocka_unit_test_setup(frames_and_rings_are_limited, port_make),
 		cmocka_unit_test_setup(hashes_are_of_outer_headers, port_make),
 		cmocka_unit_test_setup(the_speed_is_the_current_one, port_make),

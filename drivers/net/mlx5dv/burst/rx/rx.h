@@ -19,6 +19,7 @@
 #include "base/compat.h"
 #include "base/mark.h"
 #include "queue/rx/rx_refill.h"
+#include "queue/rx/rx_split.h"
 #include "queue/rx/rxq.h"
 
 /** Work of a burst function beyond lengths and packet types: constant in each instance. */
@@ -30,6 +31,8 @@ enum mdv_rx_opt {
 	MDV_RX_SCATTER = 1 << 4,   /**< several segments a WQE */
 	MDV_RX_STRIDE = 1 << 5,    /**< many packets a WQE; not with MDV_RX_SCATTER */
 	MDV_RX_NB_OPTS = MDV_RX_STRIDE + MDV_RX_SCATTER,
+	MDV_RX_SPLIT = 1 << 6, /**< segments differ; with MDV_RX_SCATTER, and without vectors */
+	MDV_RX_NB_OPTS_SPLIT = MDV_RX_SCATTER,
 };
 
 /** The headers as a CQE describes them. */
@@ -48,6 +51,8 @@ void mdv_rx_error(struct mdv_rxq *rxq);
 extern const eth_rx_burst_t mdv_rx_vec128[MDV_RX_NB_OPTS];
 extern const eth_rx_burst_t mdv_rx_vec256[MDV_RX_NB_OPTS];
 extern const eth_rx_burst_t mdv_rx_vec512[MDV_RX_TIMESTAMP];
+/** Those with MDV_RX_SCATTER and MDV_RX_SPLIT, by the other options. */
+extern const eth_rx_burst_t mdv_rx_split_burst[MDV_RX_NB_OPTS_SPLIT];
 
 /** @return for this set of enum mdv_rx_opt the instance with the widest vectors of at most @p
  * simd_bits bits (rte_vect_get_max_simd_bitwidth()) that this CPU supports. */
@@ -92,10 +97,12 @@ mdv_rx_rearm(struct rte_mbuf *mbuf, uint64_t rearm)
 /**
  * Take a packet of @p len bytes from the slot of these mbufs. The first mbuf is written as if it
  * held the whole packet.
+ * @param split a constant: the queue splits packets
  * @return the number of mbufs taken, which leave holes
  */
 static __rte_always_inline uint32_t
-mdv_rx_take_segments(const struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t len)
+mdv_rx_take_segments_of(
+	const struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t len, const bool split)
 {
 	const uint32_t room = rxq->room, first_room = room - rxq->headroom;
 	const uint32_t nb_segs = 1u << rxq->ring.log2_segs;
@@ -108,10 +115,11 @@ mdv_rx_take_segments(const struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_
 	first->data_len = first_room;
 	do {
 		struct rte_mbuf *mbuf = mbufs[nb];
-		const uint32_t here = RTE_MIN(rest, room);
+		const struct mdv_rx_seg *seg = split ? &rxq->split->segs[nb] : NULL;
+		const uint32_t here = RTE_MIN(rest, split ? seg->length : room);
 
 		mbufs[nb++] = NULL;
-		mbuf->data_off = 0;
+		mbuf->data_off = split ? seg->data_off : 0;
 		mbuf->data_len = here;
 		last->next = mbuf;
 		last = mbuf;
@@ -119,6 +127,16 @@ mdv_rx_take_segments(const struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_
 	} while (rest != 0 && likely(nb < nb_segs));
 	first->nb_segs = nb;
 	return nb;
+}
+
+/** The same for any queue of a burst with MDV_RX_SCATTER. @param opts a constant */
+static __rte_always_inline uint32_t
+mdv_rx_take_segments(
+	const struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t len, const unsigned int opts)
+{
+	if ((opts & MDV_RX_SPLIT) && rxq->split != NULL)
+		return mdv_rx_take_segments_of(rxq, mbufs, len, true);
+	return mdv_rx_take_segments_of(rxq, mbufs, len, false);
 }
 
 static __rte_always_inline void

@@ -97,7 +97,10 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 	uint32_t ahead = 0;
 
 	if (opts & MDV_RX_SCATTER) {
-		mdv_rx_refill_scattered(rxq);
+		if ((opts & MDV_RX_SPLIT) && rxq->split != NULL)
+			mdv_rx_split_refill(rxq);
+		else
+			mdv_rx_refill_scattered(rxq);
 		/* With one mbuf a packet, the next burst's mbuf is too near for a prefetch to pay.
 		 */
 		if (nb != 0 && pkts[nb - 1]->nb_segs > 1)
@@ -158,6 +161,14 @@ mdv_rx_burst_ready_scattered(
 	return mdv_rx_burst_ready(rxq, pkts, nb_pkts, MDV_RX_SCATTER, vec);
 }
 
+/** The same function for all instances of a file with MDV_RX_SPLIT. */
+static __rte_noinline __rte_unused uint16_t
+mdv_rx_burst_ready_split(
+	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const bool vec)
+{
+	return mdv_rx_burst_ready(rxq, pkts, nb_pkts, MDV_RX_SCATTER | MDV_RX_SPLIT, vec);
+}
+
 /** The same function for all instances of a file with MDV_RX_STRIDE. */
 static __rte_noinline __rte_unused uint16_t
 mdv_rx_burst_ready_strides(
@@ -216,7 +227,7 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 		if (opts & MDV_RX_SCATTER) {
 			MDV_VEC_EACH(k)
 			pos->nb_empty += mdv_rx_take_segments(
-				rxq, &mbufs[(i + k) << log2_segs], pkts[i + k]->pkt_len);
+				rxq, &mbufs[(i + k) << log2_segs], pkts[i + k]->pkt_len, opts);
 		}
 		if (invalidate) {
 			MDV_VEC_EACH(k)
@@ -301,7 +312,7 @@ mdv_rx_burst_one(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	mbuf->data_len = len;
 	mbuf->pkt_len = len;
 	if (opts & MDV_RX_SCATTER)
-		pos->nb_empty += mdv_rx_take_segments(rxq, mbufs, len);
+		pos->nb_empty += mdv_rx_take_segments(rxq, mbufs, len, opts);
 	mdv_rx_offloads(rxq, mbuf, cqe, opts);
 	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI)
 		mdv_cq_invalidate(cqe);
@@ -390,6 +401,9 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 /** The same with MDV_RX_STRIDE. */
 #define MDV_RX_OPTS_STRIDE(X, prefix) \
 	MDV_RX_AND_TIMESTAMP(X, prefix##_stride, MDV_RX_STRIDE)
+/** The same with MDV_RX_SPLIT. */
+#define MDV_RX_OPTS_SPLIT(X, prefix) \
+	MDV_RX_AND_TIMESTAMP(X, prefix##_split, MDV_RX_SCATTER | MDV_RX_SPLIT)
 
 #define MDV_RX_INSTANCE(name, opts, vec) \
 	static __rte_noinline uint16_t \
@@ -402,7 +416,9 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 	{ \
 		struct mdv_rxq *rxq = queue; \
 		if (rxq->nb_ready >= nb_pkts) \
-			return (opts) & MDV_RX_SCATTER \
+			return (opts) & MDV_RX_SPLIT \
+				? mdv_rx_burst_ready_split(rxq, pkts, nb_pkts, vec) \
+				: (opts) & MDV_RX_SCATTER \
 				? mdv_rx_burst_ready_scattered(rxq, pkts, nb_pkts, vec) \
 				: (opts) & MDV_RX_STRIDE \
 				? mdv_rx_burst_ready_strides(rxq, pkts, nb_pkts, vec) \

@@ -16,6 +16,7 @@ mdv_rx_ibv_burst_select(struct mdv_rxq *rxq)
 	const uint64_t offloads = port->dev->data->dev_conf.rxmode.offloads;
 	unsigned int opts = MDV_RX_SCATTER;
 
+	opts |= rxq->split != NULL ? MDV_RX_SPLIT : 0;
 	opts |= port->rx_metadata != 0 ? MDV_RX_MARK : 0;
 	opts |= offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP ? MDV_RX_TIMESTAMP : 0;
 	rxq->objs.ibv.burst = mdv_rx_select(opts, 0);

@@ -150,7 +150,7 @@ mdv_rx_mini_hand_out(
 			struct rte_mbuf **slot = &mbufs[((idx + i) & mask) << rxq->ring.log2_segs];
 
 			pkts[i] = slot[0];
-			nb_empty += mdv_rx_take_segments(rxq, slot, slot[0]->pkt_len);
+			nb_empty += mdv_rx_take_segments(rxq, slot, slot[0]->pkt_len, opts);
 		}
 		rxq->nb_empty += nb_empty;
 	} else {

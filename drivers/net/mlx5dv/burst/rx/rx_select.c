@@ -34,6 +34,7 @@ static const struct {
 	const char *name;
 } opt_names[] = {
 	{ MDV_RX_SCATTER, "scattered" },
+	{ MDV_RX_SPLIT, "split" },
 	{ MDV_RX_STRIDE, "striding" },
 	{ MDV_RX_CSUM, "csum" },
 	{ MDV_RX_HASH, "hash" },
@@ -58,6 +59,8 @@ mdv_rx_select(unsigned int opts, unsigned int simd_bits)
 {
 	const char *limited_by;
 
+	if (opts & MDV_RX_SPLIT)
+		return mdv_rx_split_burst[opts & (MDV_RX_NB_OPTS_SPLIT - 1)];
 	return instances[mdv_simd_choose(widest(opts), simd_bits, &limited_by)].bursts[opts];
 }
 
@@ -66,6 +69,8 @@ mdv_rx_select_limited_by(unsigned int opts, unsigned int simd_bits)
 {
 	const char *limited_by;
 
+	if (opts & MDV_RX_SPLIT)
+		return "packets are split";
 	mdv_simd_choose(widest(opts), simd_bits, &limited_by);
 	return limited_by;
 }
@@ -94,6 +99,13 @@ mdv_rx_select_describe(eth_rx_burst_t burst, struct rte_eth_burst_mode *mode)
 			describe(mdv_simd_name(i), opts, mode->info, sizeof(mode->info));
 			return true;
 		}
+	}
+	for (opts = 0; opts < MDV_RX_NB_OPTS_SPLIT; opts++) {
+		if (mdv_rx_split_burst[opts] != burst)
+			continue;
+		describe(mdv_simd_name(MDV_SIMD_NONE), opts | MDV_RX_SCATTER | MDV_RX_SPLIT,
+			mode->info, sizeof(mode->info));
+		return true;
 	}
 	return false;
 }

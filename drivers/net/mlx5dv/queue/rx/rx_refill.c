@@ -8,17 +8,52 @@
 #include "rx_refill.h"
 #include "rxq_ring.h"
 
-__rte_noinline uint32_t
-mdv_rx_refill_short(struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t nb)
+uint32_t
+mdv_rx_refill_short_of(
+	struct mdv_rxq *rxq, struct rte_mempool *pool, struct rte_mbuf **mbufs, uint32_t nb)
 {
 	uint32_t fewer;
 
 	for (fewer = nb / 2; fewer != 0; fewer /= 2) {
-		if (rte_mempool_get_bulk(rxq->pool, (void **)mbufs, fewer) == 0)
+		if (rte_mempool_get_bulk(pool, (void **)mbufs, fewer) == 0)
 			break;
 	}
 	rxq->count.nombuf += nb - fewer;
 	return fewer;
+}
+
+__rte_noinline uint32_t
+mdv_rx_refill_short(struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t nb)
+{
+	return mdv_rx_refill_short_of(rxq, rxq->pool, mbufs, nb);
+}
+
+/** The fast path assumes one layout for all mbufs of the pool, after this check of each mbuf. */
+struct layout_check {
+	uint32_t buf_offset;
+	bool differs;
+};
+
+static void
+check_layout(__rte_unused struct rte_mempool *pool, void *arg, void *object,
+	__rte_unused unsigned int idx)
+{
+	const struct rte_mbuf *mbuf = object;
+	struct layout_check *check = arg;
+
+	if ((uintptr_t)mbuf->buf_addr != (uintptr_t)mbuf + check->buf_offset)
+		check->differs = true;
+}
+
+uint32_t
+mdv_rx_refill_offset(struct rte_mempool *pool, uint16_t data_off)
+{
+	struct layout_check check = {
+		.buf_offset = sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(pool),
+	};
+
+	rte_mempool_obj_iter(pool, check_layout, &check);
+	return check.differs ? 0 : check.buf_offset + data_off;
 }
 
 /**
@@ -167,7 +202,7 @@ mdv_rx_drain(struct mdv_rxq *rxq)
 	rxq->ready_bytes = 0;
 	if (rxq->strides.pool != NULL)
 		mdv_rx_strides_return(rxq);
-	if (rxq->ring.log2_segs == 0) {
+	if (rxq->ring.log2_segs == 0 && rxq->split == NULL) {
 		for (; rxq->pos.wqe_ci != rxq->pos.wqe_pi; rxq->pos.wqe_ci++) {
 			struct rte_mbuf *mbuf = rxq->ring.mbufs[rxq->pos.wqe_ci & rxq->ring.mask];
 

@@ -22,8 +22,15 @@ void mdv_rx_refill_scattered(struct mdv_rxq *rxq);
 /** Count that the pool cannot give @p nb mbufs, and take fewer. @return the number of @p mbufs
  * filled. */
 uint32_t mdv_rx_refill_short(struct mdv_rxq *rxq, struct rte_mbuf **mbufs, uint32_t nb);
+/** The same for another pool than the queue's. */
+uint32_t mdv_rx_refill_short_of(
+	struct mdv_rxq *rxq, struct rte_mempool *pool, struct rte_mbuf **mbufs, uint32_t nb);
+/** @return bytes from any mbuf of @p pool to the data at @p data_off in its buffer; 0: they differ,
+ * and buf_addr is to be read. */
+uint32_t mdv_rx_refill_offset(struct rte_mempool *pool, uint16_t data_off);
 /**
- * Write all WQEs of an empty ring (no mbufs) and fill it. Counters restart at 0.
+ * Write all WQEs of an empty ring (no mbufs) and fill it, unless the queue splits packets
+ * (mdv_rx_split_fill()). Counters restart at 0.
  * @return 0, or -ENOMEM if the pool ran out: the ring keeps the mbufs so far.
  */
 int mdv_rx_fill(struct mdv_rxq *rxq);

@@ -87,7 +87,9 @@ mdv_rx_strides_shape(struct mdv_rxq *rxq, uint16_t mtu, bool wanted, char *why, 
 	log2_strides = RTE_MIN(log2_strides, LOG2_STRIDES_BEST);
 	log2_strides = RTE_MAX(log2_strides, caps->log2_striding.strides_min);
 	log2_strides = RTE_MAX(log2_strides, 1u);
-	if (mdv_mr_span_is_pinned(rxq->pool))
+	if (rxq->split != NULL)
+		snprintf(why, why_size, "it splits packets into segments");
+	else if (mdv_mr_span_is_pinned(rxq->pool))
 		snprintf(why, why_size, "its buffers are in external memory already");
 	else if (frame > room)
 		snprintf(why, why_size, "frames of %u bytes, its buffers have %u", frame, room);

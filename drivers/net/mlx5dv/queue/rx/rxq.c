@@ -10,6 +10,8 @@
 #include "base/hw.h"
 #include "base/log.h"
 #include "queue/cq_ibv.h"
+#include "rx_refill.h"
+#include "rx_split.h"
 #include "rx_strides.h"
 #include "rxq.h"
 #include "rxq_ring.h"
@@ -34,6 +36,31 @@ mdv_rxq_desc_max(const struct mdv_caps *caps)
 	return rte_align32prevpow2(max);
 }
 
+/** The same as segs_of(), for a queue that splits packets. */
+static int
+segs_of_split(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs)
+{
+	const uint32_t frame = mtu + MDV_FRAME_OVERHEAD;
+	const uint32_t nb = mdv_rx_split_nb_segs(rxq->split, frame), nb_segs = rte_align32pow2(nb);
+	const uint32_t max = mdv_rx_split_max(&rxq->port->device.caps);
+
+	if (nb > rxq->split->nb && !(rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_SCATTER)) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: frames of MTU %u need %u bytes, the %u segments described take %u: enable RTE_ETH_RX_OFFLOAD_SCATTER or describe more",
+			rxq->port_id, rxq->idx, mtu, frame, rxq->split->nb,
+			mdv_rx_split_bytes(rxq->split));
+		return -EINVAL;
+	}
+	if (nb_segs > max || nb_segs > rxq->nb_desc) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: frames of MTU %u need %u segments as described, at most %u are possible with %u descriptors",
+			rxq->port_id, rxq->idx, mtu, nb, max, rxq->nb_desc);
+		return -EINVAL;
+	}
+	*log2_segs = rte_log2_u32(nb_segs);
+	return 0;
+}
+
 /** @return log2 of the segments that a WQE needs for a frame of @p mtu, or -EINVAL, logged. */
 static int
 segs_of(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs)
@@ -43,6 +70,8 @@ segs_of(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs)
 	uint32_t max_segs = RTE_MIN(port->device.caps.max_sge, MDV_RX_SEGS_MAX);
 	uint16_t port_id = port->dev->data->port_id;
 
+	if (rxq->split != NULL)
+		return segs_of_split(rxq, mtu, log2_segs);
 	/* The first mbuf keeps its headroom; data starts at the beginning of the others. */
 	nb_segs = (frame + rxq->headroom + rxq->room - 1) / rxq->room;
 	if (nb_segs > 1 && !(rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_SCATTER)) {
@@ -101,13 +130,19 @@ setup_check(const struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc,
 			port_id, idx, nb_desc, max);
 		return -EINVAL;
 	}
-	if (pool == NULL || conf->rx_nseg != 0 || conf->rx_nmempool != 0) {
+	if (conf->rx_nmempool != 0) {
 		MDV_LOG(ERR,
-			"port %u Rx queue %u: one mempool is wanted, buffer split is not supported",
+			"port %u Rx queue %u: %u mempools to choose from by packet length (rx_mempools): the device does not choose",
+			port_id, idx, conf->rx_nmempool);
+		return -EINVAL;
+	}
+	if ((pool == NULL) == (conf->rx_nseg == 0)) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: one mempool is wanted, or segments with one each (rx_seg), not both",
 			port_id, idx);
 		return -EINVAL;
 	}
-	if (rte_pktmbuf_data_room_size(pool) <= RTE_PKTMBUF_HEADROOM) {
+	if (pool != NULL && rte_pktmbuf_data_room_size(pool) <= RTE_PKTMBUF_HEADROOM) {
 		MDV_LOG(ERR,
 			"port %u Rx queue %u: the buffers of mempool %s have %u bytes, headroom is %u",
 			port_id, idx, pool->name, rte_pktmbuf_data_room_size(pool),
@@ -117,39 +152,11 @@ setup_check(const struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc,
 	return 0;
 }
 
-/** The fast path assumes one layout for all mbufs of the pool, after this check of each mbuf. */
-struct layout_check {
-	uint32_t buf_offset;
-	bool differs;
-};
-
-static void
-check_layout(__rte_unused struct rte_mempool *pool, void *arg, void *object,
-	__rte_unused unsigned int idx)
-{
-	const struct rte_mbuf *mbuf = object;
-	struct layout_check *check = arg;
-
-	if ((uintptr_t)mbuf->buf_addr != (uintptr_t)mbuf + check->buf_offset)
-		check->differs = true;
-}
-
-static uint32_t
-pool_buf_offset(struct rte_mempool *pool)
-{
-	struct layout_check check = {
-		.buf_offset = sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(pool),
-	};
-
-	rte_mempool_obj_iter(pool, check_layout, &check);
-	return check.differs ? 0 : check.buf_offset + RTE_PKTMBUF_HEADROOM;
-}
-
 static uint64_t
-rearm_value(uint16_t port_id)
+rearm_value(uint16_t port_id, uint16_t data_off)
 {
 	struct rte_mbuf mbuf = {
-		.data_off = RTE_PKTMBUF_HEADROOM,
+		.data_off = data_off,
 		.nb_segs = 1,
 		.port = port_id,
 	};
@@ -158,6 +165,34 @@ rearm_value(uint16_t port_id)
 	rte_mbuf_refcnt_set(&mbuf, 1);
 	memcpy(&rearm, &mbuf.rearm_data, sizeof(rearm));
 	return rearm;
+}
+
+/** Set where packets go: the mbufs of one mempool, or of those of the segments that are described.
+ */
+static int
+buffers_setup(struct mdv_rxq *rxq, struct rte_mempool *pool, unsigned int socket)
+{
+	int ret;
+
+	rxq->headroom = RTE_PKTMBUF_HEADROOM;
+	if (pool == NULL) {
+		ret = mdv_rx_split_setup(rxq, socket);
+		if (ret != 0)
+			return ret;
+	} else {
+		rxq->pool = pool;
+		rxq->room = rte_pktmbuf_data_room_size(pool);
+		rxq->buf_offset = mdv_rx_refill_offset(pool, rxq->headroom);
+	}
+	rxq->rearm = rearm_value(rxq->port_id, rxq->headroom);
+	return 0;
+}
+
+static void
+rxq_free(struct mdv_rxq *rxq)
+{
+	rte_free(rxq->split);
+	rte_free(rxq);
 }
 
 /** @return the released queue whose objects the rules of a running port still point at, or NULL. */
@@ -204,6 +239,13 @@ setup_running(struct mdv_rxq *rxq)
 	struct mdv_rxq *parked;
 	int ret;
 
+	/* In mode=ibv each queue has a burst of its own. */
+	if (rxq->split != NULL && !port->split && port->device.caps.mode != MDV_MODE_IBV) {
+		MDV_LOG(ERR,
+			"port %u Rx queue %u: splits packets, which the running port's burst function does not do: stop the port first",
+			port->dev->data->port_id, rxq->idx);
+		return -EBUSY;
+	}
 	if (rxq->ring.log2_segs != 0 && !port->dev->data->scattered_rx) {
 		MDV_LOG(ERR,
 			"port %u Rx queue %u: needs several buffers a frame, which the running port's burst function does not do: stop the port first",
@@ -221,7 +263,7 @@ setup_running(struct mdv_rxq *rxq)
 		parked->strides.len_max >= rxq->strides.len_max) {
 		mdv_rxq_ring_adopt(rxq, parked);
 		rxq->ring.runtime_opts |= rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0;
-		rte_free(parked);
+		rxq_free(parked);
 		return 0;
 	}
 	ret = mdv_rxq_ring_destroy(parked);
@@ -234,7 +276,7 @@ setup_running(struct mdv_rxq *rxq)
 		park(port, parked);
 		return ret;
 	}
-	rte_free(parked);
+	rxq_free(parked);
 	return mdv_rxq_ring_create(rxq);
 }
 
@@ -290,23 +332,20 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	rxq->port = port;
 	rxq->port_id = dev->data->port_id;
 	rxq->idx = idx;
-	rxq->pool = pool;
 	rxq->conf = *conf;
 	/* ethdev removes a port's offloads from its queues' offloads; add them again. */
 	rxq->conf.offloads |= dev->data->dev_conf.rxmode.offloads;
 	rxq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_RXQ_DESC_MIN));
-	rxq->room = rte_pktmbuf_data_room_size(pool);
-	rxq->headroom = RTE_PKTMBUF_HEADROOM;
-	rxq->buf_offset = pool_buf_offset(pool);
-	rxq->rearm = rearm_value(dev->data->port_id);
 	rxq->vlan_strip = (rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
-	ret = timestamps_setup(rxq);
+	ret = buffers_setup(rxq, pool, socket);
+	if (ret == 0)
+		ret = timestamps_setup(rxq);
 	if (ret == 0)
 		ret = segs_of(rxq, dev->data->mtu, &rxq->ring.log2_segs);
 	if (ret == 0 && port->started)
 		ret = setup_running(rxq);
 	if (ret != 0) {
-		rte_free(rxq);
+		rxq_free(rxq);
 		return ret;
 	}
 	list_add(&port->queues, rxq);
@@ -325,7 +364,7 @@ mdv_rxq_release(struct rte_eth_dev *dev, uint16_t idx)
 	if (rxq->objs.wq != NULL)
 		park(mdv_port(dev), rxq);
 	else
-		rte_free(rxq);
+		rxq_free(rxq);
 	dev->data->rx_queues[idx] = NULL;
 }
 
@@ -379,7 +418,7 @@ mdv_rxq_destroy_parked(struct mdv_port *port)
 	while ((rxq = port->parked) != NULL) {
 		port->parked = rxq->next_parked;
 		ring_destroy(rxq);
-		rte_free(rxq);
+		rxq_free(rxq);
 	}
 }
 

@@ -19,7 +19,8 @@
  * the device counts the packets that it cannot place, and the next burst tries again.
  *
  * With several segments a slot keeps the mbufs that its packet did not need. NULL marks the missing
- * mbufs; they are the first ones of the slot, as a packet takes segments in order.
+ * mbufs; they are the first ones of the slot, as a packet takes segments in order. The segments of
+ * a queue that splits packets differ (rx_split.h).
  *
  * The WQEs of a striding queue have many strides each, of which it counts every one as a slot of
  * both rings (rx_strides.h).
@@ -50,6 +51,7 @@ struct ibv_wq;
 struct mdv_caps;
 struct mdv_port;
 struct mdv_rx_stride_buf;
+struct mdv_rx_split;
 struct mdv_rx_stride_pool;
 
 /** Segments of a WQE at most; the device's max_sge may be lower. */
@@ -146,8 +148,9 @@ struct mdv_rxq {
 	uint32_t nb_empty;                           /**< missing mbufs, with MDV_RX_SCATTER */
 	struct mdv_mr_cache mr;
 
-	/* line of its own: striding queues only */
+	/* line of its own: queues that are striding, or split packets, only */
 	struct mdv_rxq_strides strides __rte_cache_aligned;
+	struct mdv_rx_split *split; /**< NULL: one pool for all segments */
 
 	/* control path */
 	struct mdv_rx_counters base; /**< count at the last reset of the statistics */

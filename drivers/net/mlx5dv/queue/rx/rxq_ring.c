@@ -14,6 +14,7 @@
 #include "rx_ibv.h"
 #include "rx_intr.h"
 #include "rx_refill.h"
+#include "rx_split.h"
 #include "rx_strides.h"
 #include "rxq.h"
 #include "rxq_ring.h"
@@ -240,6 +241,28 @@ destroy_cq:
 	return ret;
 }
 
+/** Register the memory that packets go to. */
+static int
+pools_get(struct mdv_rxq *rxq)
+{
+	struct mdv_mr_table *table = rxq->port->mr;
+	int ret =
+		rxq->split != NULL ? mdv_rx_split_register(rxq) : mdv_mr_pool_get(table, rxq->pool);
+
+	if (ret == 0)
+		rxq->lkey_be = mdv_mr_pool_lkey(table, rxq->pool);
+	return ret;
+}
+
+static void
+pools_put(const struct mdv_rxq *rxq)
+{
+	if (rxq->split != NULL)
+		mdv_rx_split_unregister(rxq);
+	else
+		mdv_mr_pool_put(rxq->port->mr, rxq->pool);
+}
+
 /** Free the mbufs, which the device no longer has. */
 static void
 drain(struct mdv_rxq *rxq)
@@ -247,7 +270,7 @@ drain(struct mdv_rxq *rxq)
 	mdv_rx_drain(rxq);
 	if (rxq->strides.pool != NULL)
 		mdv_rx_strides_close(rxq);
-	mdv_mr_pool_put(rxq->port->mr, rxq->pool);
+	pools_put(rxq);
 	rxq->ready = false;
 	look_full(rxq);
 }
@@ -298,18 +321,34 @@ mdv_rxq_ring_strip(struct mdv_rxq *rxq)
 	return -ret;
 }
 
+static int
+fill(struct mdv_rxq *rxq)
+{
+	return rxq->split != NULL ? mdv_rx_split_fill(rxq) : mdv_rx_fill(rxq);
+}
+
+static void
+log_lack(const struct mdv_rxq *rxq)
+{
+	const struct rte_mempool *pool = rxq->pool;
+	uint32_t nb = (rxq->ring.mask + 1) << rxq->ring.log2_segs;
+
+	if (rxq->split != NULL)
+		pool = mdv_rx_split_lacks(rxq, &nb);
+	MDV_LOG(ERR, "port %u Rx queue %u: mempool %s has too few buffers, %u are needed",
+		rxq->port->dev->data->port_id, rxq->idx, pool->name, nb);
+}
+
 /** The same as mdv_rxq_ring_ready(). @param whole the ring must be full */
 static int
 make_ready(struct mdv_rxq *rxq, bool whole)
 {
-	struct mdv_mr_table *table = rxq->port->mr;
 	int ret;
 
-	ret = mdv_mr_pool_get(table, rxq->pool);
+	ret = pools_get(rxq);
 	if (ret != 0)
 		return ret;
-	rxq->lkey_be = mdv_mr_pool_lkey(table, rxq->pool);
-	mdv_mr_cache_init(&rxq->mr, table);
+	mdv_mr_cache_init(&rxq->mr, rxq->port->mr);
 	if (rxq->strides.log2_strides != 0) {
 		ret = mdv_rx_strides_open(rxq);
 		if (ret != 0)
@@ -327,14 +366,12 @@ make_ready(struct mdv_rxq *rxq, bool whole)
 		goto reset;
 	}
 	/* After the change of state, which clears the WQ's doorbell record. */
-	ret = mdv_rx_fill(rxq);
+	ret = fill(rxq);
 	if (is_ibv(rxq))
 		mdv_rx_ibv_post(rxq);
 	if (ret == 0 || !whole)
 		return 0;
-	MDV_LOG(ERR, "port %u Rx queue %u: mempool %s has too few buffers, %u are needed",
-		rxq->port->dev->data->port_id, rxq->idx, rxq->pool->name,
-		(rxq->ring.mask + 1) << rxq->ring.log2_segs);
+	log_lack(rxq);
 reset:
 	if (mdv_rxq_ring_reset(rxq) != 0)
 		MDV_LOG(ERR, "port %u Rx queue %u: what it has of its buffers stays with it",
@@ -345,7 +382,7 @@ close_strides:
 	if (rxq->strides.pool != NULL)
 		mdv_rx_strides_close(rxq);
 put_pool:
-	mdv_mr_pool_put(table, rxq->pool);
+	pools_put(rxq);
 	return ret;
 }
 
@@ -405,7 +442,7 @@ mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
 	if (modify_state(rxq, IBV_WQS_RESET, IBV_WQS_RDY) != 0)
 		mdv_rxq_ring_break(rxq);
 	/* If the pool runs short, the next bursts refill the rest. */
-	mdv_rx_fill(rxq);
+	fill(rxq);
 	return 0;
 }
 
@@ -413,6 +450,9 @@ void
 mdv_rxq_ring_adopt(struct mdv_rxq *rxq, const struct mdv_rxq *from)
 {
 	rxq->ring = from->ring;
+	/* A reset queue has no mbufs, but may have pointers to those that it had. */
+	memset(rxq->ring.mbufs, 0,
+		(size_t)((rxq->ring.mask + 1) << rxq->ring.log2_segs) * sizeof(rxq->ring.mbufs[0]));
 	rxq->pos = from->pos;
 	rxq->objs = from->objs;
 	rxq->strides = from->strides;
@@ -425,8 +465,8 @@ mdv_rxq_ring_replace(struct mdv_rxq *rxq, struct mdv_rxq *fresh)
 	struct mdv_rxq old = *rxq;
 	int ret;
 
-	/* The pool stays registered: its packets may still wait to be sent. */
-	ret = mdv_mr_pool_get(port->mr, rxq->pool);
+	/* The pools stay registered: their packets may still wait to be sent. */
+	ret = pools_get(rxq);
 	if (ret != 0) {
 		mdv_rxq_ring_destroy(fresh);
 		return ret;
@@ -442,6 +482,6 @@ mdv_rxq_ring_replace(struct mdv_rxq *rxq, struct mdv_rxq *fresh)
 		MDV_LOG(ERR, "port %u Rx queue %u: the WQ that broke is in use",
 			port->dev->data->port_id, rxq->idx);
 	ret = make_ready(rxq, false);
-	mdv_mr_pool_put(port->mr, rxq->pool);
+	pools_put(rxq);
 	return ret;
 }

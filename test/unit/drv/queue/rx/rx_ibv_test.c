@@ -15,14 +15,13 @@
 static const uint64_t all_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_CVLAN |
 	IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
 
-/** Start a queue with all offloads. */
+/** Start the rig's queue with all offloads. */
 static void
-start(uint8_t log2_segs)
+start_queue(void)
 {
 	struct mdv_rxq *rxq = &rx_rig.rxq;
 	struct mdv_port *port = &rx_rig.port.port;
 
-	rx_rig_start(log2_segs, POOL_SIZE);
 	ibv_rig_init(&rx_rig.port);
 	port->device.caps.cvlan_strip = true;
 	port->rx_metadata = RTE_ETH_RX_METADATA_USER_MARK;
@@ -40,8 +39,15 @@ start(uint8_t log2_segs)
 	mdv_rx_ibv_burst_select(rxq);
 	rxq->ring.cqes = rxq->objs.cq.cqes;
 	rxq->ring.cq_dbrec = rxq->objs.cq.dbrec;
-	assert_int_equal(mdv_rx_fill(rxq), 0);
+	assert_int_equal(rxq->split != NULL ? mdv_rx_split_fill(rxq) : mdv_rx_fill(rxq), 0);
 	mdv_rx_ibv_post(rxq);
+}
+
+static void
+start(uint8_t log2_segs)
+{
+	rx_rig_start(log2_segs, POOL_SIZE);
+	start_queue();
 }
 
 static void
@@ -288,12 +294,56 @@ a_stopped_queue_does_nothing(void **state)
 	stop_queue();
 }
 
+/** A queue that splits packets: verbs gets each segment's length and lkey. */
+static void
+segments_are_posted_as_described(void **state)
+{
+	struct rte_mempool *heads = rig_pool("ibv_heads", POOL_SIZE, 256);
+	struct rte_mempool *bodies = rig_pool("ibv_bodies", POOL_SIZE, 1024);
+	union rte_eth_rxseg asked[] = { { .split = { .mp = heads, .length = 64, .offset = 8 } },
+		{ .split = { .mp = bodies, .offset = 24 } } };
+	const struct ibv_rig_wc wc = { .byte_len = 164 };
+	struct rte_mbuf *pkts[2];
+
+	(void)state;
+	rx_rig_start_split(1, asked, RTE_DIM(asked));
+	start_queue();
+	for (unsigned int i = 0; i < RX_RIG_WQES; i++) {
+		const struct ibv_rig_wr *wr = &ibv_rig.wrs[i];
+
+		assert_int_equal(wr->nb_sges, 2);
+		assert_int_equal(wr->sges[0].length, 64);
+		assert_int_equal(wr->sges[0].lkey, RIG_LKEY);
+		assert_int_equal(wr->sges[1].length, 1000);
+		assert_int_equal(wr->sges[1].lkey, RIG_LKEY + 1);
+	}
+	for (unsigned int i = 0; i < 2 * RX_RIG_WQES; i++) {
+		ibv_rig_forget();
+		ibv_rig_complete(&wc);
+		assert_int_equal(mdv_rx_ibv_burst(&rx_rig.rxq, pkts, RTE_DIM(pkts)), 1);
+		assert_int_equal(pkts[0]->nb_segs, 2);
+		assert_ptr_equal(pkts[0]->pool, heads);
+		assert_int_equal(pkts[0]->data_len, 64);
+		assert_int_equal(pkts[0]->data_off, RTE_PKTMBUF_HEADROOM + 8);
+		assert_ptr_equal(pkts[0]->next->pool, bodies);
+		assert_int_equal(pkts[0]->next->data_len, 100);
+		assert_int_equal(pkts[0]->next->data_off, 24);
+		rte_pktmbuf_free(pkts[0]);
+	}
+	stop_queue();
+	assert_true(rte_mempool_full(heads));
+	assert_true(rte_mempool_full(bodies));
+	rte_mempool_free(heads);
+	rte_mempool_free(bodies);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_verbs_tells_is_in_the_mbuf),
 		cmocka_unit_test(each_wqe_is_posted_once_with_its_segments),
+		cmocka_unit_test(segments_are_posted_as_described),
 		cmocka_unit_test(refused_wqes_are_posted_later),
 		cmocka_unit_test(a_look_takes_what_is_wanted_and_no_more),
 		cmocka_unit_test(errors_are_those_of_the_device),

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_malloc.h>
+
 #include "burst/rx/rx.h"
+#include "queue/rx/rx_split.h"
 #include "queue/rx/rxq_ring.h"
 #include "rig.h"
 
@@ -640,34 +643,56 @@ a_recovery_is_content_with_some_buffers(void **state)
 	rte_pktmbuf_free_bulk(kept, nb + 20);
 }
 
+/** A queue that splits packets: its pools come and go together, and all mbufs are in their own. */
+static void
+segments_have_mempools_of_their_own(void **state)
+{
+	struct rte_mempool *second = rig_pool("second", NB_DESC / 2, ROOM);
+	union rte_eth_rxseg asked[] = { { .split = { .mp = fake.pool, .length = 64 } },
+		{ .split = { .mp = second } } };
+	struct mdv_rxq fresh, *rxq = &fake.rxq;
+
+	(void)state;
+	fake.port.port.device.caps.max_sge = 4;
+	rxq->conf.offloads = RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
+	rxq->conf.rx_seg = asked;
+	rxq->conf.rx_nseg = 2;
+	assert_int_equal(mdv_rx_split_setup(rxq, 0), 0);
+	rxq->ring.log2_segs = 1;
+	fake.wqe_cnt /= 2;
+	fake.stride *= 2;
+	assert_int_equal(mdv_rxq_ring_create(rxq), 0);
+	assert_int_equal(mdv_rxq_ring_ready(rxq), 0);
+	fresh = make_fresh();
+	assert_int_equal(mdv_rxq_ring_replace(rxq, &fresh), 0);
+	assert_int_equal(nb_in_ring(), NB_DESC / 2);
+	assert_int_equal(rte_mempool_avail_count(second), 0);
+	assert_int_equal(rig_verbs.nb_mrs, 2);
+	assert_int_not_equal(newest()->wqes[0].lkey, newest()->wqes[1].lkey);
+	assert_int_equal(mdv_rxq_ring_destroy(rxq), 0);
+	rte_mempool_free(second);
+	rte_free(rxq->split);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, queue_make, queue_free)
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			rings_are_as_large_as_asked, queue_make, queue_free),
-		cmocka_unit_test_setup_teardown(
-			a_striding_queue_has_buffers_while_it_is_ready, queue_make, queue_free),
-		cmocka_unit_test_setup_teardown(
-			a_ring_that_cannot_be_made_leaves_nothing, queue_make, queue_free),
-		cmocka_unit_test_setup_teardown(
-			a_queue_gets_ready_and_gives_all_back, queue_make, queue_free),
-		cmocka_unit_test_setup_teardown(
-			a_full_cq_is_drained_to_its_last_completion, queue_make, queue_free),
-		cmocka_unit_test_setup_teardown(
-			a_queue_whose_process_was_killed_in_a_burst_is_recreated, queue_make,
-			queue_free),
-		cmocka_unit_test_setup_teardown(
-			a_queue_that_cannot_get_ready_is_as_before, queue_make, queue_free),
-		cmocka_unit_test_setup_teardown(
-			stripping_changes_when_the_device_agrees, queue_make, queue_free),
-		cmocka_unit_test_setup_teardown(a_wq_in_use_stays, queue_make, queue_free),
-		cmocka_unit_test_setup_teardown(
-			a_queue_in_error_starts_again, queue_make, queue_free),
-		cmocka_unit_test_setup_teardown(
-			other_rings_take_the_place_of_broken_ones, queue_make, queue_free),
-		cmocka_unit_test_setup_teardown(
-			a_recovery_is_content_with_some_buffers, queue_make, queue_free),
+		TEST(rings_are_as_large_as_asked),
+		TEST(a_striding_queue_has_buffers_while_it_is_ready),
+		TEST(a_ring_that_cannot_be_made_leaves_nothing),
+		TEST(a_queue_gets_ready_and_gives_all_back),
+		TEST(a_full_cq_is_drained_to_its_last_completion),
+		TEST(a_queue_whose_process_was_killed_in_a_burst_is_recreated),
+		TEST(a_queue_that_cannot_get_ready_is_as_before),
+		TEST(stripping_changes_when_the_device_agrees),
+		TEST(a_wq_in_use_stays),
+		TEST(a_queue_in_error_starts_again),
+		TEST(other_rings_take_the_place_of_broken_ones),
+		TEST(a_recovery_is_content_with_some_buffers),
+		TEST(segments_have_mempools_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
