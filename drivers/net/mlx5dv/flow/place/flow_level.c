@@ -264,7 +264,31 @@ level_remove_shape(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
 {
 	TAILQ_REMOVE(&levels->shapes, shape, next);
 	levels->nb_shapes--;
+	if (levels->recent == shape)
+		levels->recent = NULL;
 	free(shape);
+}
+
+/**
+ * Most rules are of the form of the one before, and no rule has their match: they need no search.
+ * @return whether the rule joins that one's shape, by what level_get_shape() would find
+ */
+static bool
+level_is_like_recent(const struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want)
+{
+	const struct mdv_flow_shape *recent = levels->recent;
+	const struct mdv_flow_level_rule *other =
+		levels->buckets[want->hash & (levels->nb_buckets - 1)];
+
+	while (other != NULL && other->hash != want->hash)
+		other = other->chain;
+	return other == NULL && recent != NULL && recent->rank == 0 && recent->turn == 0 &&
+		recent->spill == 0 && !recent->copies && recent->nb_masks == 1 &&
+		want->nb_masks == 1 && want->beside == NULL && recent->priority == want->priority &&
+		recent->masks[0] == want->masks[0] && recent->depth == want->depth &&
+		recent->nb_entries == want->nb_entries && !want->copies &&
+		recent->multi_dest == want->multi_dest && recent->modifies == want->modifies &&
+		recent->set == 0 && want->set == 0 && mdv_flow_slots_room_more(levels, recent);
 }
 
 /** Find the rule's shape or make it; a new shape has no level and no rules. */
@@ -276,8 +300,12 @@ level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want
 	struct mdv_flow_shape like;
 	unsigned int rank;
 
-	level_describe_shape(&like, want);
 	rule->hash = want->hash;
+	if (level_is_like_recent(levels, want)) {
+		*out = levels->recent;
+		return 0;
+	}
+	level_describe_shape(&like, want);
 	if (beside != NULL && level_same_mask(beside, &like)) {
 		rank = beside->rank;
 		like.turn = beside->turn == 0 ? 1 : 0;
@@ -416,6 +444,7 @@ mdv_flow_level_add(struct mdv_flow_levels *levels, const struct mdv_flow_level_w
 	level_link(&levels->buckets[rule->hash & (levels->nb_buckets - 1)], rule);
 	TAILQ_INSERT_TAIL(&rule->shape->rules, rule, next);
 	rule->shape->nb_rules++;
+	levels->recent = rule->shape;
 	levels->nb_rules++;
 	mdv_flow_slots_count(levels, rule->shape, 1);
 	return 0;

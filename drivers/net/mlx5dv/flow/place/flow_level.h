@@ -134,7 +134,8 @@ struct mdv_flow_levels {
 	uint32_t entries; /**< of a table */
 	struct mdv_flow_shapes shapes;
 	uint32_t nb_shapes, nb_rules, nb_buckets;
-	uint64_t age, nb_moved; /**< nb_moved: rules moved so far */
+	struct mdv_flow_shape *recent; /**< of the last rule that came; NULL: it has gone */
+	uint64_t age, nb_moved;        /**< nb_moved: rules moved so far */
 	struct mdv_flow_level_rule **buckets;
 	struct mdv_flow_level_slots *slots; /**< of the tables D(0) T(0) D(1) ... */
 	mdv_flow_level_mover move;

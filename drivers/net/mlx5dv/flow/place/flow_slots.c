@@ -146,3 +146,10 @@ mdv_flow_slots_room(
 
 	return table->entries + RTE_MAX(shape->nb_rules, 1u) * shape->nb_masks <= levels->entries;
 }
+
+bool
+mdv_flow_slots_room_more(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape)
+{
+	return slots_table(levels, shape->level, shape->copies)->entries + shape->nb_masks <=
+		levels->entries;
+}

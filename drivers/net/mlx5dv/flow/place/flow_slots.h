@@ -22,6 +22,9 @@ void mdv_flow_slots_count(
 /** @return whether the table of the shape's level has room for another rule of the shape. */
 bool mdv_flow_slots_room(
 	const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape, uint8_t level);
+/** @return whether the table of the shape's own level has room for one rule more. */
+bool mdv_flow_slots_room_more(
+	const struct mdv_flow_levels *levels, const struct mdv_flow_shape *shape);
 /** @return whether in the table of @p level the earlier of two equal taking shapes, one of which
  * is already there, has the lower slots. */
 bool mdv_flow_slots_in_order(const struct mdv_flow_levels *levels,
