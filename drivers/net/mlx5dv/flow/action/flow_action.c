@@ -217,6 +217,12 @@ action_flatten(const struct rte_flow_action list[], struct rte_flow_action *out)
 	return nb;
 }
 
+size_t
+mdv_flow_action_bytes(enum rte_flow_action_type type)
+{
+	return mdv_flow_action_rows[type].conf_bytes;
+}
+
 bool
 mdv_flow_action_is_flat(const struct rte_flow_action list[])
 {

@@ -7,6 +7,7 @@
 #define MDV_FLOW_ACTION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <rte_flow.h>
@@ -76,6 +77,9 @@ int mdv_flow_action_parse_egress(const struct mdv_flow_action_env *env,
 /** @return the name of any action of rte_flow, for messages; never NULL. */
 const char *mdv_flow_action_name(enum rte_flow_action_type type);
 
+/** @return the bytes of the configuration, if it has no pointers and most rules have it; 0:
+ * rte_flow_conv() knows. @param type accepted by mdv_flow_action_parse() */
+size_t mdv_flow_action_bytes(enum rte_flow_action_type type);
 /** @return whether rte_flow_conv() copies all of @p list, so that there is nothing to flatten. */
 bool mdv_flow_action_is_flat(const struct rte_flow_action list[]);
 /**

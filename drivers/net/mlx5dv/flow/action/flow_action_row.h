@@ -64,6 +64,7 @@ struct mdv_flow_action_row {
 	int (*apply)(struct mdv_flow_action_state *state, const struct rte_flow_action *action);
 	const char *instead; /**< advice if the driver, or the device, does not support it */
 	enum mdv_flow_modify_kind modify;
+	uint16_t conf_bytes; /**< of a configuration without pointers; 0: rte_flow_conv() knows */
 };
 
 /** By type; END and VOID have names only. */

@@ -36,8 +36,13 @@ static const char congestion[] = "the port has no congestion management to skip;
 
 /* clang-format off */
 #define ANY(t, fate, conf, egress, apply, instead, modify) \
-	[RTE_FLOW_ACTION_TYPE_##t] = { #t, fate, conf, egress, apply, instead, MDV_FLOW_MODIFY_##modify }
+	[RTE_FLOW_ACTION_TYPE_##t] = { #t, fate, conf, egress, apply, instead, \
+		MDV_FLOW_MODIFY_##modify, 0 }
 #define ROW(t, fate, conf, egress, apply) ANY(t, fate, conf, egress, apply, NULL, NONE)
+/** An action that most rules have. */
+#define OFTEN(t, fate, conf, egress, apply, type) \
+	[RTE_FLOW_ACTION_TYPE_##t] = { #t, fate, conf, egress, apply, NULL, MDV_FLOW_MODIFY_NONE, \
+		sizeof(struct type) }
 #define NOT(t, instead) ANY(t, false, false, false, NULL, instead, NONE)
 #define NAME(t) NOT(t, NULL)
 #define MODIFY(t, kind, conf, instead) \
@@ -48,11 +53,11 @@ const struct mdv_flow_action_row mdv_flow_action_rows[MDV_FLOW_ACTION_ROWS] = {
 	NAME(VOID),
 	/*            fate   conf   egress */
 	ROW(PASSTHRU, false, false, false, mdv_flow_action_apply_passthru),
-	ROW(MARK,     false, true,  false, mdv_flow_action_apply_mark),
+	OFTEN(MARK,   false, true,  false, mdv_flow_action_apply_mark, rte_flow_action_mark),
 	ROW(FLAG,     false, false, false, mdv_flow_action_apply_flag),
-	ROW(QUEUE,    true,  true,  false, mdv_flow_action_apply_queue),
+	OFTEN(QUEUE,  true,  true,  false, mdv_flow_action_apply_queue, rte_flow_action_queue),
 	ROW(DROP,     true,  false, true,  mdv_flow_action_apply_drop),
-	ROW(COUNT,    false, false, true,  mdv_flow_action_apply_count),
+	OFTEN(COUNT,  false, false, true,  mdv_flow_action_apply_count, rte_flow_action_count),
 	ROW(RSS,      true,  true,  false, mdv_flow_action_apply_rss),
 	ROW(SAMPLE,   false, true,  false, mdv_flow_action_apply_sample),
 	ROW(INDIRECT, false, true,  false, mdv_flow_action_apply_indirect),

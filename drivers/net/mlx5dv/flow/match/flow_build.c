@@ -24,6 +24,8 @@ mdv_flow_build_init(struct mdv_flow_build *build)
 	build->attr.size = sizeof(build->attr);
 	build->layers = 0;
 	build->any_tag = 0;
+	build->nb_items = 0;
+	build->item_bytes = 0;
 	memset(build->sides, 0, sizeof(build->sides));
 }
 
@@ -158,6 +160,8 @@ mdv_flow_build_fold_type(
 	memcpy(&eth, &build->bytes[at], sizeof(eth));
 	if (((eth.val.ether_type ^ type) & eth.mask.ether_type) != 0)
 		return false;
+	if (eth.mask.ether_type == 0)
+		return true;
 	eth.val.ether_type = 0;
 	eth.mask.ether_type = 0;
 	memcpy(&build->bytes[at], &eth, sizeof(eth));

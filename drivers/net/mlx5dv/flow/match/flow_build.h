@@ -45,11 +45,13 @@ struct mdv_flow_build {
 		uint16_t eth_at; /**< offset of the ETH spec in bytes[], 0: none */
 		uint16_t l3_at;  /**< offset of the IP spec, 0: none */
 	} sides[MDV_FLOW_BUILD_SIDES];
+	uint32_t nb_items;   /**< of the pattern that it was made of, END included; 0: of none */
+	uint32_t item_bytes; /**< of what they point to */
 };
 
 /** Start without specs: matches every packet. */
 void mdv_flow_build_init(struct mdv_flow_build *build);
-/** Assign, but leave out the bytes behind the last spec, which are most. */
+/** Assign the match, but leave out the bytes behind the last spec, which are most. */
 void mdv_flow_build_copy(struct mdv_flow_build *to, const struct mdv_flow_build *from);
 /** @return the offset of the copy of @p spec in bytes[], or -E2BIG. */
 int mdv_flow_build_append(struct mdv_flow_build *build, const void *spec, uint16_t size);

@@ -180,14 +180,12 @@ mdv_flow_dump_entry(FILE *file, unsigned int entry, const struct mdv_flow_build 
 }
 
 void
-mdv_flow_dump_log(uint16_t port_id, const struct mdv_flow_build *build)
+mdv_flow_dump_bytes(uint16_t port_id, const struct mdv_flow_build *build)
 {
 	static const char digits[] = "0123456789abcdef";
 	char text[2 * MDV_FLOW_BUILD_BYTES + 1];
 	unsigned int at = 0;
 
-	if (!rte_log_can_log(mdv_log_type, RTE_LOG_DEBUG))
-		return;
 	for (unsigned int i = 0; i < build->attr.size; i++) {
 		text[at++] = digits[build->bytes[i] >> 4];
 		text[at++] = digits[build->bytes[i] & 0xf];

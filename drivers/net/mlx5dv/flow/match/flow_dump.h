@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 
+#include "base/log.h"
 #include "flow_build.h"
 
 /** @param table its place in the order of all: twice the verbs priority, and one more for taking
@@ -25,7 +26,14 @@ void mdv_flow_dump_group(FILE *file, unsigned int group, const struct mdv_flow_b
 void mdv_flow_dump_entry(FILE *file, unsigned int entry, const struct mdv_flow_build *build,
 	const char *to, const char *more);
 
-/** At log level debug: print all bytes that ibv_create_flow() will get. */
-void mdv_flow_dump_log(uint16_t port_id, const struct mdv_flow_build *build);
+/** Log all bytes that ibv_create_flow() will get. */
+void mdv_flow_dump_bytes(uint16_t port_id, const struct mdv_flow_build *build);
+/** The same at log level debug only. */
+static inline void
+mdv_flow_dump_log(uint16_t port_id, const struct mdv_flow_build *build)
+{
+	if (rte_log_can_log(mdv_log_type, RTE_LOG_DEBUG))
+		mdv_flow_dump_bytes(port_id, build);
+}
 
 #endif /* MDV_FLOW_DUMP_H */

@@ -10,11 +10,10 @@
 static const struct mdv_flow_item_row *
 item_row_find(enum rte_flow_item_type type, uint32_t last)
 {
-	const struct mdv_flow_item_row *found = NULL;
+	const struct mdv_flow_item_row *row = mdv_flow_item_rows, *found = NULL;
+	const struct mdv_flow_item_row *const end = &mdv_flow_item_rows[mdv_flow_item_rows_nb];
 
-	for (unsigned int i = 0; i < mdv_flow_item_rows_nb; i++) {
-		const struct mdv_flow_item_row *row = &mdv_flow_item_rows[i];
-
+	for (; row < end; row++) {
 		if (row->type != type)
 			continue;
 		if ((row->after & last) != 0)
@@ -22,6 +21,17 @@ item_row_find(enum rte_flow_item_type type, uint32_t last)
 		found = found == NULL ? row : found;
 	}
 	return found;
+}
+
+size_t
+mdv_flow_item_bytes(enum rte_flow_item_type type)
+{
+	const struct mdv_flow_item_row *row = mdv_flow_item_rows;
+	const struct mdv_flow_item_row *const end = &mdv_flow_item_rows[mdv_flow_item_rows_nb];
+
+	while (row < end && row->type != type)
+		row++;
+	return row < end ? row->item_bytes : 0;
 }
 
 /** @return for messages rte_flow's name of a type that has no row. */
@@ -143,34 +153,11 @@ item_check_spec(struct mdv_flow_item_state *state, struct mdv_flow_item_match *m
 	return 0;
 }
 
-/** Bit i: byte i is in a 32-bit word of the mask that has bits; items are made of such words. */
-static uint64_t
-item_masked_bytes(const uint8_t *mask, unsigned int nb)
-{
-	uint64_t masked = 0;
-
-	for (unsigned int i = 0; i < nb; i += sizeof(uint32_t)) {
-		uint32_t word;
-
-		memcpy(&word, &mask[i], sizeof(word));
-		masked |= (word != 0 ? UINT64_C(0xf) : 0) << i;
-	}
-	return masked;
-}
-
-/** @return whether the field has bytes in such words. */
-static bool
-item_field_is_in(const struct mdv_flow_item_field *field, uint64_t masked)
-{
-	return masked >> field->at << (64 - field->bytes) != 0;
-}
-
 static int
-item_check_field(
-	struct mdv_flow_item_state *state, struct mdv_flow_item_match *match, unsigned int i)
+item_check_field(struct mdv_flow_item_state *state, struct mdv_flow_item_match *match,
+	const struct mdv_flow_item_field *field)
 {
 	const struct rte_flow_item *item = match->item;
-	const struct mdv_flow_item_field *field = &match->row->fields[i];
 
 	if (!mdv_flow_item_field_masked(field, match->mask))
 		return 0;
@@ -180,7 +167,7 @@ item_check_field(
 					   : RTE_FLOW_ERROR_TYPE_ITEM,
 			item->mask != NULL ? item->mask : item, "%s %s: %s", match->row->name,
 			field->name, field->hint);
-	match->masked |= UINT32_C(1) << i;
+	match->masked |= UINT32_C(1) << (field - match->row->fields);
 	if (item->last != NULL && mdv_flow_item_field_ranges(field, match, item->last))
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_LAST,
 			item->last,
@@ -194,13 +181,17 @@ static int
 item_check_fields(struct mdv_flow_item_state *state, struct mdv_flow_item_match *match)
 {
 	const struct mdv_flow_item_row *row = match->row;
-	const uint64_t masked = item_masked_bytes(match->mask, row->item_bytes);
-	int ret = 0;
+	const unsigned int masked = mdv_flow_spec_masked_words(match->mask, row->item_bytes);
+	const struct mdv_flow_item_field *field = row->fields;
+	const struct mdv_flow_item_field *const end = field + row->nb_fields;
 
-	for (unsigned int i = 0; masked != 0 && ret == 0 && i < row->nb_fields; i++)
-		if (item_field_is_in(&row->fields[i], masked))
-			ret = item_check_field(state, match, i);
-	return ret;
+	for (; masked != 0 && field < end; field++) {
+		int ret = (field->words & masked) != 0 ? item_check_field(state, match, field) : 0;
+
+		if (ret != 0)
+			return ret;
+	}
+	return 0;
 }
 
 static int
@@ -269,6 +260,13 @@ item_needs_spec(const struct mdv_flow_item_match *match)
 	return match->row->layer != MDV_LAYER_ESP || match->masked != 0;
 }
 
+static unsigned int
+item_bytes(const struct rte_flow_item *item, const struct mdv_flow_item_row *row)
+{
+	return row->item_bytes *
+		((item->spec != NULL) + (item->last != NULL) + (item->mask != NULL));
+}
+
 static int
 item_translate(struct mdv_flow_item_state *state, const struct rte_flow_item *item)
 {
@@ -283,6 +281,7 @@ item_translate(struct mdv_flow_item_state *state, const struct rte_flow_item *it
 	if (match.row->type == RTE_FLOW_ITEM_TYPE_ANY) {
 		if (state->any == NULL && (match.row->after & state->last) == 0)
 			return item_refuse_order(state, &match);
+		state->build->item_bytes += item_bytes(item, match.row);
 		return mdv_flow_item_any(state, item);
 	}
 	ret = item_check(state, &match);
@@ -290,6 +289,7 @@ item_translate(struct mdv_flow_item_state *state, const struct rte_flow_item *it
 		ret = item_put_spec(state, &match);
 	if (ret != 0)
 		return ret;
+	state->build->item_bytes += item_bytes(item, match.row);
 	state->last = match.row->layer;
 	state->build->layers |= state->side == MDV_FLOW_BUILD_INNER
 		? MDV_LAYER_INNER(match.row->layer)
@@ -309,13 +309,14 @@ mdv_flow_item_translate(const struct rte_flow_item pattern[], uint32_t features,
 		.last = MDV_FLOW_ITEM_FIRST,
 		.error = error,
 	};
+	const struct rte_flow_item *item;
 	int ret = 0;
 
 	mdv_flow_build_init(build);
-	for (const struct rte_flow_item *item = pattern;
-		ret == 0 && item->type != RTE_FLOW_ITEM_TYPE_END; item++)
+	for (item = pattern; ret == 0 && item->type != RTE_FLOW_ITEM_TYPE_END; item++)
 		if (item->type != RTE_FLOW_ITEM_TYPE_VOID)
 			ret = item_translate(&state, item);
+	build->nb_items = item - pattern + 1;
 	if (ret == 0)
 		ret = mdv_flow_item_any_end(&state);
 	return ret == 0 ? mdv_flow_item_check_side(&state) : ret;

@@ -3,6 +3,8 @@
 #ifndef MDV_FLOW_ITEM_H
 #define MDV_FLOW_ITEM_H
 
+#include <stddef.h>
+
 #include <rte_flow.h>
 
 #include "flow_build.h"
@@ -15,5 +17,8 @@
  */
 int mdv_flow_item_translate(const struct rte_flow_item pattern[], uint32_t features,
 	struct mdv_flow_build *build, struct rte_flow_error *error);
+
+/** @return the bytes of the item's structure; 0: VOID. @param type accepted in a pattern */
+size_t mdv_flow_item_bytes(enum rte_flow_item_type type);
 
 #endif /* MDV_FLOW_ITEM_H */

@@ -306,7 +306,7 @@ mdv_flow_item_check_side(struct mdv_flow_item_state *state)
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
 			state->has_vlan,
 			"ETH has_vlan 1: the device sees tags of type 0x8100 only; add a VLAN item for those");
-	if (check_is_tpid(type))
+	if (type != 0 && check_is_tpid(type))
 		return mdv_flow_error_set(state->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
 			state->l2, "%s 0x%04x: the device matches the type behind the tag; %s",
 			tagged ? "VLAN inner_type" : "ETH type", type,

@@ -34,7 +34,12 @@ struct mdv_flow_item_field {
 	const void *flag; /**< instead of at and bytes: an item with this bit field set */
 	uint32_t needs;   /**< MDV_FLOW_CAN_* */
 	const char *hint; /**< advice or reason when it is refused */
+	uint16_t words;   /**< bit i: it has bytes in 32-bit word i of the item */
 };
+
+/** Bits of struct mdv_flow_item_field.words, for @p bytes bytes at @p at. */
+#define MDV_FLOW_ITEM_WORDS(at, bytes)                                                             \
+	((uint16_t)((2u << (((at) + (bytes)-1) / 4)) - (1u << ((at) / 4))))
 
 struct mdv_flow_item_row;
 

@@ -18,22 +18,27 @@
 
 /* clang-format off */
 #define AT(type, member) offsetof(struct type, member), sizeof(((struct type *)0)->member)
+#define WORDS(type, member) \
+	MDV_FLOW_ITEM_WORDS(offsetof(struct type, member), sizeof(((struct type *)0)->member))
 #define MATCH(name, item, member, filter, to) \
-	{ name, AT(item, member), AT(filter, to), 0, 0, NULL, 0, NULL }
+	{ name, AT(item, member), AT(filter, to), 0, 0, NULL, 0, NULL, WORDS(item, member) }
 #define MATCH_PART(name, item, member, bits, filter, to, shift) \
-	{ name, AT(item, member), AT(filter, to), shift, bits, NULL, 0, NULL }
+	{ name, AT(item, member), AT(filter, to), shift, bits, NULL, 0, NULL, WORDS(item, member) }
 #define REFUSE(name, item, member, hint) \
-	{ name, AT(item, member), 0, 0, 0, 0, NULL, 0, hint }
+	{ name, AT(item, member), 0, 0, 0, 0, NULL, 0, hint, WORDS(item, member) }
 #define REFUSE_PART(name, item, member, bits, hint) \
-	{ name, AT(item, member), 0, 0, 0, bits, NULL, 0, hint }
+	{ name, AT(item, member), 0, 0, 0, bits, NULL, 0, hint, WORDS(item, member) }
 #define REFUSE_FLAG(name, item, member, ones, hint) \
 	{ name, 0, sizeof(struct item), 0, 0, 0, 0, \
-	  &(const struct item){ .member = ones }, 0, hint }
+	  &(const struct item){ .member = ones }, 0, hint, \
+	  MDV_FLOW_ITEM_WORDS(0, sizeof(struct item)) }
 /** A field that only some devices and kernels match. */
 #define MAYBE(name, item, member, filter, to, can, hint) \
-	{ name, AT(item, member), AT(filter, to), 0, 0, NULL, MDV_FLOW_CAN_##can, hint }
+	{ name, AT(item, member), AT(filter, to), 0, 0, NULL, MDV_FLOW_CAN_##can, hint, \
+	  WORDS(item, member) }
 #define MAYBE_PART(name, item, member, bits, filter, to, shift, can, hint) \
-	{ name, AT(item, member), AT(filter, to), shift, bits, NULL, MDV_FLOW_CAN_##can, hint }
+	{ name, AT(item, member), AT(filter, to), shift, bits, NULL, MDV_FLOW_CAN_##can, hint, \
+	  WORDS(item, member) }
 
 static const struct mdv_flow_item_field eth_fields[] = {
 	MATCH("dst", rte_flow_item_eth, hdr.dst_addr, ibv_flow_eth_filter, dst_mac),
@@ -121,10 +126,10 @@ static const struct mdv_flow_item_field esp_fields[] = {
 };
 
 static const struct mdv_flow_item_field mpls_fields[] = {
-	{ "label", 0, 4, AT(ibv_flow_mpls_filter, label), 12, 0xfffff000, NULL, 0, NULL },
-	{ "traffic class", 0, 4, AT(ibv_flow_mpls_filter, label), 9, 0xe00, NULL, 0, NULL },
-	{ "bottom of stack", 0, 4, AT(ibv_flow_mpls_filter, label), 8, 0x100, NULL, 0, NULL },
-	{ "ttl", 0, 4, AT(ibv_flow_mpls_filter, label), 0, 0xff, NULL, 0, NULL },
+	{ "label", 0, 4, AT(ibv_flow_mpls_filter, label), 12, 0xfffff000, NULL, 0, NULL, 1 },
+	{ "traffic class", 0, 4, AT(ibv_flow_mpls_filter, label), 9, 0xe00, NULL, 0, NULL, 1 },
+	{ "bottom of stack", 0, 4, AT(ibv_flow_mpls_filter, label), 8, 0x100, NULL, 0, NULL, 1 },
+	{ "ttl", 0, 4, AT(ibv_flow_mpls_filter, label), 0, 0xff, NULL, 0, NULL, 1 },
 };
 
 static const struct mdv_flow_item_field vxlan_fields[] = {
@@ -143,7 +148,7 @@ static const struct mdv_flow_item_field gre_fields[] = {
 };
 
 static const struct mdv_flow_item_field gre_key_fields[] = {
-	{ "key", 0, sizeof(rte_be32_t), AT(ibv_flow_gre_filter, key), 0, 0, NULL, 0, NULL },
+	{ "key", 0, sizeof(rte_be32_t), AT(ibv_flow_gre_filter, key), 0, 0, NULL, 0, NULL, 1 },
 };
 
 static const struct mdv_flow_item_field gre_option_fields[] = {
@@ -160,7 +165,8 @@ static const struct mdv_flow_item_field nvgre_fields[] = {
 	MATCH("protocol", rte_flow_item_nvgre, protocol, ibv_flow_gre_filter, protocol),
 	MATCH("tni", rte_flow_item_nvgre, tni, ibv_flow_gre_filter, key),
 	{ "flow_id", AT(rte_flow_item_nvgre, flow_id),
-	  offsetof(struct ibv_flow_gre_filter, key) + 3, 1, 0, 0, NULL, 0, NULL },
+	  offsetof(struct ibv_flow_gre_filter, key) + 3, 1, 0, 0, NULL, 0, NULL,
+	  WORDS(rte_flow_item_nvgre, flow_id) },
 };
 
 /** rte_flow defines none; this is the one of other drivers. */

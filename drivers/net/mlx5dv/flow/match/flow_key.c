@@ -59,20 +59,6 @@ key_set(struct mdv_flow_match *match, size_t at, uint8_t byte)
 	match->used |= key_words(at, 1);
 }
 
-/** @return whether a spec masks nothing: most specs of a rule mask few bytes, and empty ones skip
- * the loop over the fields. Filters are made of 32-bit words. */
-static bool
-key_is_zero(const uint8_t *bytes, unsigned int nb)
-{
-	uint32_t word, any = 0;
-
-	for (unsigned int i = 0; i < nb; i += sizeof(word)) {
-		memcpy(&word, &bytes[i], sizeof(word));
-		any |= word;
-	}
-	return any == 0;
-}
-
 /** Add to bits that another spec may have set. @param nb a constant, so that memcpy() is a move */
 static __rte_always_inline void
 key_merge(struct mdv_flow_match *match, size_t to, const uint8_t *spec_value,
@@ -124,12 +110,14 @@ key_add_spec(struct mdv_flow_match *match, enum mdv_flow_spec_id id, const uint8
 {
 	const struct mdv_flow_spec *spec = &mdv_flow_specs[id];
 	const size_t side = inner ? sizeof(struct mdv_flow_spec_headers) : 0;
-	const bool empty = key_is_zero(bytes + spec->mask_at, spec->mask_at - spec->val_at);
+	const unsigned int masked =
+		mdv_flow_spec_masked_words(bytes + spec->mask_at, spec->mask_at - spec->val_at);
 	const size_t shift = mdv_flow_spec_shift(id, inner, previous);
+	const struct mdv_flow_spec_field *field, *const end = &spec->fields[spec->nb_fields];
 
-	for (unsigned int i = 0; !empty && i < spec->nb_fields; i++) {
-		const struct mdv_flow_spec_field *field = &spec->fields[i];
-
+	for (field = spec->fields; masked != 0 && field < end; field++) {
+		if ((field->words & masked) == 0)
+			continue;
 		key_copy(match, field->record_at + shift, bytes + spec->val_at + field->at,
 			bytes + spec->mask_at + field->at, field->bytes);
 	}
@@ -182,7 +170,10 @@ key_depth(uint32_t layers)
 		MDV_LAYER_MPLS,
 	};
 
-	for (unsigned int i = 0; i < RTE_DIM(order); i++)
+	/* The layers without a tunnel, the last three, have the lowest bits. */
+	unsigned int i = layers < MDV_LAYER_VXLAN ? RTE_DIM(order) - 3 : 0;
+
+	for (; i < RTE_DIM(order); i++)
 		if ((layers & order[i]) != 0)
 			return RTE_DIM(order) - i;
 	return 0;
@@ -300,22 +291,24 @@ mdv_flow_key_packed_equal(const struct mdv_flow_packed *packed, const struct mdv
 
 /** Multiply and fold, one word at a time. */
 static uint64_t
-key_hash(const struct mdv_flow_key *key, uint32_t used, uint64_t seed)
+key_hash_word(uint64_t hash, uint64_t word, unsigned int i)
 {
-	uint64_t hash = seed ^ UINT64_C(0x9e3779b97f4a7c15);
-
-	for (; used != 0; used &= used - 1) {
-		const unsigned int i = __builtin_ctz(used);
-
-		hash ^= (key->words[i] + i) * UINT64_C(0xff51afd7ed558ccd);
-		hash = (hash ^ (hash >> 32)) * UINT64_C(0xc4ceb9fe1a85ec53);
-	}
-	return hash ^ (hash >> 29);
+	hash ^= (word + i) * UINT64_C(0xff51afd7ed558ccd);
+	return (hash ^ (hash >> 32)) * UINT64_C(0xc4ceb9fe1a85ec53);
 }
 
 void
 mdv_flow_key_hash(const struct mdv_flow_match *match, uint64_t *mask, uint64_t *whole)
 {
-	*mask = key_hash(&match->mask, match->used, 0);
-	*whole = key_hash(&match->value, match->used, *mask);
+	uint64_t masks = UINT64_C(0x9e3779b97f4a7c15), values = masks;
+
+	for (uint32_t used = match->used; used != 0; used &= used - 1) {
+		const unsigned int i = __builtin_ctz(used);
+
+		masks = key_hash_word(masks, match->mask.words[i], i);
+		values = key_hash_word(values, match->value.words[i], i);
+	}
+	*mask = masks ^ (masks >> 29);
+	values ^= *mask;
+	*whole = values ^ (values >> 29);
 }

@@ -10,11 +10,14 @@
 
 #define FIELD_BYTES(t, filter, member, ...)                                                        \
 	+sizeof(((struct ibv_flow_##filter##_filter *)0)->member)
+#define FIELD_WORDS(at, bytes) ((uint16_t)((2u << (((at) + (bytes)-1) / 4)) - (1u << ((at) / 4))))
 #define FIELD_ROW(t, filter, member, record, name, kind, part, bits)                               \
 	{ offsetof(struct ibv_flow_##filter##_filter, member),                                     \
 		sizeof(((struct ibv_flow_##filter##_filter *)0)->member),                          \
-		offsetof(struct mdv_flow_spec_record, record), bits, name, MDV_FLOW_SPEC_##kind,   \
-		MDV_FLOW_SPEC_##part },
+		offsetof(struct mdv_flow_spec_record, record),                                     \
+		FIELD_WORDS(offsetof(struct ibv_flow_##filter##_filter, member),                   \
+			sizeof(((struct ibv_flow_##filter##_filter *)0)->member)),                 \
+		bits, name, MDV_FLOW_SPEC_##kind, MDV_FLOW_SPEC_##part },
 
 #define SPEC_FIELDS(t, spec, filter, size, pad, ...)                                               \
 	static_assert(sizeof(struct ibv_flow_spec_##spec) == (size),                               \

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <infiniband/verbs.h>
 
@@ -142,6 +143,7 @@ MDV_FLOW_SPECS(MDV_FLOW_FIELD_IDS)
 struct mdv_flow_spec_field {
 	uint8_t at, bytes;  /**< in the filter */
 	uint16_t record_at; /**< of the outer spec, in struct mdv_flow_spec_record */
+	uint16_t words;     /**< bit i: it has bytes in 32-bit word i of the filter */
 	uint32_t bits;      /**< of a number: the bits that the kernel takes; 0: all bytes */
 	const char *name;   /**< in a dump */
 	enum mdv_flow_spec_kind kind;
@@ -177,6 +179,32 @@ mdv_flow_spec_shift(enum mdv_flow_spec_id id, bool inner, uint32_t previous)
 	if (id == MDV_FLOW_SPEC_MPLS && previous == IBV_FLOW_SPEC_GRE)
 		return offsetof(struct mdv_flow_spec_record, mpls_over_gre) - label;
 	return inner ? sizeof(struct mdv_flow_spec_headers) : 0;
+}
+
+/**
+ * Most masks name few bytes. Items and filters are made of 32-bit words.
+ * @return bit i: the 32-bit word i of a mask of @p nb bytes has bits
+ */
+static inline unsigned int
+mdv_flow_spec_masked_words(const uint8_t *mask, unsigned int nb)
+{
+	unsigned int masked = 0, i = 0;
+	uint32_t word;
+	uint64_t two;
+
+	for (; i + sizeof(two) <= nb; i += sizeof(two)) {
+		memcpy(&two, &mask[i], sizeof(two));
+		if (two == 0)
+			continue;
+		memcpy(&word, &mask[i], sizeof(word));
+		masked |= (word != 0 ? 1u : 0u) << i / sizeof(word);
+		memcpy(&word, &mask[i + sizeof(word)], sizeof(word));
+		masked |= (word != 0 ? 2u : 0u) << i / sizeof(word);
+	}
+	if (i == nb)
+		return masked;
+	memcpy(&word, &mask[i], sizeof(word));
+	return masked | (word != 0 ? 1u : 0u) << i / sizeof(word);
 }
 
 /** In the mask of @p spec, an ibv_flow_spec, set all bits of the field that the kernel takes. */

@@ -30,7 +30,10 @@ rss_equal(
 	const struct mdv_flow_dest *rss, const struct mdv_flow_dest_conf *conf, uint32_t nb_queues)
 {
 	return !rss->bare && rss->fields == conf->fields && rss->nb_queues == nb_queues &&
-		memcmp(rss->queues, conf->queues, nb_queues * sizeof(rss->queues[0])) == 0 &&
+		rss->queues[0] == conf->queues[0] &&
+		(nb_queues == 1 ||
+			memcmp(rss->queues, conf->queues, nb_queues * sizeof(rss->queues[0])) ==
+				0) &&
 		(conf->fields == 0 || memcmp(rss->key, conf->key, sizeof(rss->key)) == 0);
 }
 

@@ -33,6 +33,8 @@ mdv_flow_install_env(const struct mdv_port *port)
 			.rss_types = port->flow->rss_types,
 			.rss_key = port->rss_key,
 			.features = port->flow->features,
+			.updated = NULL,
+			.update = NULL,
 		},
 		.features = port->flow->features,
 		.tunnels = mdv_rss_tunnels(&port->device.caps),
@@ -62,20 +64,13 @@ mdv_flow_install_plan(const struct mdv_port *port, const struct rte_flow *flow,
 	return ret;
 }
 
-int
-mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
+static int
+install_refuse_level(struct mdv_flow_levels *levels, const struct mdv_flow_plan *plan,
 	struct rte_flow_error *error)
 {
-	struct mdv_flow_levels *levels = mdv_flow_install_levels(port, plan->actions.egress);
 	const char *others = "";
 	char used[256];
-	int ret = flow == NULL ? mdv_flow_level_check(levels, &plan->want, levels->sticky_stay)
-			       : mdv_flow_level_add(levels, &plan->want, &flow->level);
 
-	if (ret == 0 && flow != NULL)
-		mdv_flow_plan_set_level(plan, mdv_flow_level_of(&flow->level));
-	if (ret != -ENOSPC)
-		return ret == 0 ? 0 : mdv_flow_error_kernel(error, -ret, "moving other rules");
 	if (levels->sticky_stay && mdv_flow_level_check(levels, &plan->want, false) == 0)
 		others =
 			"; it fits if PASSTHRU rules and those of several queues move: create it before them, or use passthru_move=on";
@@ -83,6 +78,21 @@ mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_
 	return mdv_flow_error_set(error, ENOSPC, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, NULL,
 		"the device's %u levels are too few for this rule among those it overlaps; taken are, by %s; destroy some of them, or give them masks or values that exclude each other%s",
 		levels->nb, used, others);
+}
+
+int
+mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error)
+{
+	struct mdv_flow_levels *levels = mdv_flow_install_levels(port, plan->actions.egress);
+	int ret = flow == NULL ? mdv_flow_level_check(levels, &plan->want, levels->sticky_stay)
+			       : mdv_flow_level_add(levels, &plan->want, &flow->level);
+
+	if (ret == 0 && flow != NULL)
+		mdv_flow_plan_set_level(plan, mdv_flow_level_of(&flow->level));
+	if (ret != -ENOSPC)
+		return ret == 0 ? 0 : mdv_flow_error_kernel(error, -ret, "moving other rules");
+	return install_refuse_level(levels, plan, error);
 }
 
 static struct mdv_flow_installed *

@@ -125,28 +125,33 @@ plan_split_vlan(struct mdv_flow_plan *plan)
 	}
 }
 
+/** Make parts of the match, which is in the first of them. */
 static int
-plan_expand(const struct mdv_flow_plan_env *env, const struct mdv_flow_build *match,
-	struct mdv_flow_plan *plan)
+plan_expand(const struct mdv_flow_plan_env *env, struct mdv_flow_plan *plan)
 {
 	const struct mdv_flow_actions *actions = &plan->actions;
 	struct mdv_rss_expansion expansions[MDV_RSS_NB_CLASSES];
 	const enum mdv_flow_build_side side = actions->inner != NULL || actions->decap
 		? MDV_FLOW_BUILD_INNER
 		: MDV_FLOW_BUILD_OUTER;
-	unsigned int nb =
-		mdv_rss_expand(mdv_flow_build_layers(match, side), actions->rss_types, expansions);
+	struct mdv_flow_build match;
+	unsigned int nb = mdv_rss_expand(
+		mdv_flow_build_layers(&plan->parts[0].build, side), actions->rss_types, expansions);
 
 	plan->nb_parts = 0;
+	if (nb > 1)
+		mdv_flow_build_copy(&match, &plan->parts[0].build);
 	for (unsigned int i = 0; i < nb; i++) {
 		struct mdv_flow_part *part = &plan->parts[plan->nb_parts];
+		const uint32_t add = expansions[i].add_layers;
 		int ret;
 
-		mdv_flow_build_copy(&part->build, match);
+		if (nb > 1)
+			mdv_flow_build_copy(&part->build, &match);
 		part->id = expansions[i].id;
-		ret = mdv_flow_build_add_layers(&part->build,
-			side == MDV_FLOW_BUILD_INNER ? MDV_LAYER_INNER(expansions[i].add_layers)
-						     : expansions[i].add_layers);
+		ret = add == 0 ? 0
+			       : mdv_flow_build_add_layers(&part->build,
+					 side == MDV_FLOW_BUILD_INNER ? MDV_LAYER_INNER(add) : add);
 		if (ret == -EINVAL)
 			continue; /* no packet of the pattern is of this class */
 		if (ret == 0)
@@ -195,13 +200,6 @@ plan_describe(const struct rte_flow_attr *attr, struct mdv_flow_plan *plan)
 	return 0;
 }
 
-void
-mdv_flow_plan_set_level(struct mdv_flow_plan *plan, uint8_t level)
-{
-	for (unsigned int i = 0; i < plan->nb_parts; i++)
-		plan->parts[i].build.attr.priority = level;
-}
-
 int
 mdv_flow_plan_split(struct mdv_flow_plan *plan)
 {
@@ -228,23 +226,23 @@ int
 mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_plan_rule *rule,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error)
 {
-	struct mdv_flow_build match;
+	struct mdv_flow_build *match = &plan->parts[0].build;
 	int ret = plan_check_rule(rule, error);
 
 	if (ret == 0)
 		ret = mdv_flow_plan_check_attr(rule->attr, env->features, error);
 	if (ret == 0)
-		ret = mdv_flow_item_translate(rule->pattern, env->features, &match, error);
+		ret = mdv_flow_item_translate(rule->pattern, env->features, match, error);
 	if (ret == 0)
 		ret = rule->attr->egress ? mdv_flow_action_parse_egress(&env->actions,
 						   rule->actions, &plan->actions, error)
 					 : mdv_flow_action_parse(&env->actions, rule->actions,
 						   &plan->actions, error);
 	if (ret == 0)
-		ret = plan_check_inner(env, &match, &plan->actions, error);
+		ret = plan_check_inner(env, match, &plan->actions, error);
 	if (ret != 0)
 		return ret;
-	ret = plan_expand(env, &match, plan);
+	ret = plan_expand(env, plan);
 	if (ret != 0)
 		return mdv_flow_error_set(error, -ret, RTE_FLOW_ERROR_TYPE_ITEM_NUM, rule->pattern,
 			"the rule needs more than the %u specs the device takes; use fewer items",

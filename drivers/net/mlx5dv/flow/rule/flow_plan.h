@@ -41,7 +41,7 @@ static_assert(MDV_FLOW_LEVEL_MASKS >= MDV_RSS_NB_CLASSES << MDV_FLOW_BUILD_SIDES
 struct mdv_flow_plan {
 	struct mdv_flow_actions actions;
 	uint8_t nb_parts;
-	struct mdv_flow_part parts[MDV_FLOW_LEVEL_MASKS];
+	struct mdv_flow_part parts[MDV_FLOW_LEVEL_MASKS]; /**< the first was made of the pattern */
 	struct mdv_flow_match
 		match; /**< of the pattern, without the layers or entries of its parts */
 	struct mdv_flow_level_want want; /**< points to match */
@@ -80,6 +80,11 @@ int mdv_flow_plan_check_attr(
  */
 int mdv_flow_plan_split(struct mdv_flow_plan *plan);
 /** Set the level that the rule got. */
-void mdv_flow_plan_set_level(struct mdv_flow_plan *plan, uint8_t level);
+static inline void
+mdv_flow_plan_set_level(struct mdv_flow_plan *plan, uint8_t level)
+{
+	for (unsigned int i = 0; i < plan->nb_parts; i++)
+		plan->parts[i].build.attr.priority = level;
+}
 
 #endif /* MDV_FLOW_PLAN_H */

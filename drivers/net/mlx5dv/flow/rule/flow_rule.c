@@ -2,7 +2,6 @@
 /* Rules are made, enter the port, leave it, and are freed. */
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <rte_flow_driver.h>
 #include <rte_prefetch.h>
 
+#include "flow/action/flow_copy.h"
 #include "flow/match/flow_error.h"
 #include "flow_indirect.h"
 #include "flow_rule.h"
@@ -37,45 +37,57 @@ mdv_flow_rule_translate_modify(const struct mdv_flow_plan *plan, struct mdv_flow
 		plan->parts[plan->nb_parts - 1].build.layers, plan->actions.egress, modify, error);
 }
 
-/**
- * Allocate the rule and the copy of what was given as one piece of memory. Rules of one form need
- * the same size, so the size of the last rule is tried first: rte_flow_conv() takes as long to
- * compute the size as to copy.
- */
+/** Allocate the rule and the copy of what was given as one piece of memory. */
 static struct rte_flow *
 rule_alloc(struct mdv_port *port, const struct rte_flow_conv_rule *given,
-	const struct mdv_flow_modify *modify, struct rte_flow_error *error)
+	const struct mdv_flow_plan *plan, const struct mdv_flow_modify *modify,
+	struct rte_flow_error *error)
 {
 	const size_t before = modify == NULL
 		? sizeof(struct rte_flow)
 		: offsetof(struct mdv_flow_modifying, modified) + sizeof(struct mdv_flow_modified);
-	_Atomic int *last = &port->flow->copy_bytes;
-	int room = atomic_load_explicit(last, memory_order_relaxed);
+	struct mdv_flow_copy copy;
+	struct rte_flow *flow = NULL;
+	size_t bytes;
 
-	for (;;) {
-		const size_t bytes = RTE_ALIGN_CEIL(before + room, RTE_CACHE_LINE_SIZE);
-		struct rte_flow *flow = NULL;
-		int size;
+	if (mdv_flow_copy_measure(&copy, given, &plan->parts[0].build, error) != 0)
+		return NULL;
+	bytes = RTE_ALIGN_CEIL(before + copy.bytes, RTE_CACHE_LINE_SIZE);
+	if (bytes / RTE_CACHE_LINE_SIZE <= UINT16_MAX)
+		flow = mdv_slab_get(&port->flow->slab, bytes);
+	if (flow == NULL)
+		return rule_no_memory(error);
+	/* mdv_flow_level_add() writes the words that it reads. */
+	memset(flow, 0, offsetof(struct rte_flow, level.match.few));
+	memset(&flow->count, 0, sizeof(flow->count));
+	flow->lines = bytes / RTE_CACHE_LINE_SIZE;
+	flow->rule = (void *)((uint8_t *)flow + before);
+	flow->modified = modify != NULL;
+	if (modify != NULL)
+		mdv_flow_install_modified(flow)->modify = *modify;
+	mdv_flow_copy_write(&copy, flow->rule);
+	return flow;
+}
 
-		if (bytes / RTE_CACHE_LINE_SIZE <= UINT16_MAX)
-			flow = mdv_slab_get(&port->flow->slab, bytes);
-		if (flow == NULL)
-			return rule_no_memory(error);
-		memset(flow, 0, sizeof(*flow));
-		flow->lines = bytes / RTE_CACHE_LINE_SIZE;
-		flow->rule = (void *)((uint8_t *)flow + before);
-		flow->modified = modify != NULL;
-		if (modify != NULL)
-			mdv_flow_install_modified(flow)->modify = *modify;
-		size = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, flow->rule, room, given, error);
-		if (size == room)
-			return flow;
-		mdv_slab_put(&port->flow->slab, flow, bytes);
-		if (size < 0)
-			return NULL;
-		room = size;
-		atomic_store_explicit(last, size, memory_order_relaxed);
-	}
+/** The same for a rule with SAMPLE. */
+static struct rte_flow *
+rule_alloc_flat(struct mdv_port *port, const struct rte_flow_conv_rule *given,
+	const struct mdv_flow_plan *plan, const struct mdv_flow_modify *modify,
+	struct rte_flow_error *error)
+{
+	struct rte_flow_action *flat = mdv_flow_action_flatten(given->actions_ro);
+	const struct rte_flow_conv_rule rule = {
+		.attr_ro = given->attr_ro,
+		.pattern_ro = given->pattern_ro,
+		.actions_ro = flat,
+	};
+	struct rte_flow *flow;
+
+	if (flat == NULL)
+		return rule_no_memory(error);
+	flow = rule_alloc(port, &rule, plan, modify, error);
+	free(flat);
+	return flow;
 }
 
 static struct rte_flow *
@@ -83,29 +95,25 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 	struct rte_flow_error *error)
 {
 	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
-	struct rte_flow_conv_rule rule = {
+	const struct rte_flow_conv_rule rule = {
 		.attr_ro = given->attr,
 		.pattern_ro = given->pattern,
 		.actions_ro = given->actions,
 	};
-	struct rte_flow_action *flat = NULL;
+	const struct mdv_flow_modify *changes;
 	struct mdv_flow_modify modify;
 	struct rte_flow *flow;
 
-	/* The plan checks what rte_flow_conv() then reads without checks. */
+	/* The plan checks what is then copied without checks. */
 	if (mdv_flow_plan_make(&env, given, plan, error) != 0 ||
 		mdv_flow_rule_translate_modify(plan, &modify, error) != 0)
 		return NULL;
 	mdv_flow_level_prefetch(
 		mdv_flow_install_levels(port, plan->actions.egress), plan->want.hash);
-	if (!mdv_flow_action_is_flat(given->actions)) {
-		flat = mdv_flow_action_flatten(given->actions);
-		if (flat == NULL)
-			return rule_no_memory(error);
-		rule.actions_ro = flat;
-	}
-	flow = rule_alloc(port, &rule, plan->actions.modify_list != NULL ? &modify : NULL, error);
-	free(flat);
+	changes = plan->actions.modify_list != NULL ? &modify : NULL;
+	flow = mdv_flow_action_is_flat(given->actions)
+		? rule_alloc(port, &rule, plan, changes, error)
+		: rule_alloc_flat(port, &rule, plan, changes, error);
 	if (flow == NULL)
 		return NULL;
 	flow->counted = plan->actions.count;

@@ -60,8 +60,7 @@ struct mdv_flow_state {
 	struct mdv_flow_tables tables; /**< templates; the application serialises calls */
 	struct mdv_flow_async async;   /**< flow queues; each belongs to its user */
 	struct mdv_flow_indirect indirect;
-	_Atomic int copy_bytes; /**< size of the last rule's copy; needs no lock */
-	struct mdv_slab slab;   /**< memory of rules; has a lock of its own */
+	struct mdv_slab slab; /**< memory of rules; has a lock of its own */
 	bool active; /**< between mdv_flow_start() and mdv_flow_stop(): rules are in the device */
 };
 
