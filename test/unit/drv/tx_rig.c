@@ -84,16 +84,38 @@ device_end(const uint8_t *ctrl)
 		assert_memory_equal(&tx_rig.uar_reg, ctrl, sizeof(tx_rig.uar_reg));
 }
 
-static void
-device_fetch(const uint8_t *seg, struct tx_sent *sent)
+/** A segment with data: units of the ring, wherever it wraps. @return the number of units */
+static uint32_t
+device_inlined(uint32_t ds, struct tx_sent *sent)
 {
+	const uint32_t len = be32_at(device_unit(ds)) & 0x7fffffff, nb = (4 + len + 15) / 16;
+	uint8_t units[1024];
+	uint32_t i;
+
+	assert_true(len != 0 && len <= tx_rig.txq.ring.inline_max && nb <= sizeof(units) / 16);
+	for (i = 0; i < nb; i++)
+		memcpy(units + i * 16, device_unit(ds + i), 16);
+	memcpy(sent->bytes + sent->len, units + 4, len);
+	sent->len += len;
+	sent->inlined += len;
+	return nb;
+}
+
+/** The data segment at unit @p ds of the WQE. @return its units */
+static uint32_t
+device_fetch(uint32_t ds, struct tx_sent *sent)
+{
+	const uint8_t *seg = device_unit(ds);
 	uint32_t len = be32_at(seg);
 
+	if (len & 0x80000000)
+		return device_inlined(ds, sent);
 	assert_true(len != 0 && sent->len + len <= TX_RIG_FRAME_MAX);
 	assert_int_equal(be32_at(seg + 4), RIG_LKEY);
 	memcpy(sent->bytes + sent->len,
 		(void *)((uintptr_t)be32_at(seg + 8) << 32 | be32_at(seg + 12)), len);
 	sent->len += len;
+	return 1;
 }
 
 /** The Ethernet segment. @return units of the WQE so far */
@@ -115,7 +137,8 @@ device_head(const uint8_t *eth, struct tx_sent *sent)
 
 		if (sent->mss == 0)
 			assert_true(inline_len >= 14 &&
-				inline_len <= RTE_MAX(18u, tx_rig.txq.ring.min_inline));
+				(inline_len <= 18 || inline_len <= tx_rig.txq.ring.min_inline ||
+					inline_len <= tx_rig.txq.ring.inline_max));
 		assert_true(2 + nb < TX_RIG_BBS * 4);
 		memcpy(sent->bytes, eth + 14, 2);
 		for (i = 0; i < nb; i++)
@@ -150,18 +173,21 @@ tx_rig_send(struct tx_sent *sent)
 	ds = device_head(eth, sent);
 	if (opcode == MDV_HW_OPCODE_ENHANCED_MPSW) {
 		/* The Ethernet segment of many packets has neither tag nor header, and the WQE does
-		 * not cross the ring's end. */
+		 * not cross the ring's end, except within an inlined frame. */
 		assert_true(!sent->inserted && sent->inlined == 0);
-		assert_true(tx_rig.pc % TX_RIG_BBS + (nb_ds + 3) / 4 <= TX_RIG_BBS);
+		assert_true(tx_rig.pc % TX_RIG_BBS + (nb_ds + 3) / 4 <= TX_RIG_BBS ||
+			tx_rig.txq.ring.inline_max != 0);
 		tx_rig.ds = RTE_MAX(tx_rig.ds, ds);
-		device_fetch(device_unit(tx_rig.ds++), sent);
+		tx_rig.ds += device_fetch(tx_rig.ds, sent);
 		tx_rig.nb_together++;
+		assert_true(tx_rig.ds <= nb_ds);
 		if (tx_rig.ds == nb_ds)
 			device_end(ctrl);
 		return true;
 	}
-	for (; ds < nb_ds; ds++)
-		device_fetch(device_unit(ds), sent);
+	while (ds < nb_ds)
+		ds += device_fetch(ds, sent);
+	assert_int_equal(ds, nb_ds);
 	device_end(ctrl);
 	return true;
 }

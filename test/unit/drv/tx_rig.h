@@ -38,7 +38,7 @@ struct tx_sent {
 	uint8_t cs_flags;
 	bool inserted;
 	uint16_t tci;
-	uint32_t inlined;
+	uint32_t inlined; /**< bytes that were in the WQE */
 	uint16_t mss;   /**< 0: no segmentation */
 	uint8_t swp[4]; /**< of the software parser, with types */
 	uint8_t swp_types;

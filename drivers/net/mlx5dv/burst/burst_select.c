@@ -70,6 +70,7 @@ tx_opts(const struct rte_eth_dev *dev)
 	opts |= offloads & mdv_tx_limits_tso_offloads(&mdv_port(dev)->device.caps) ? MDV_TX_TSO : 0;
 	opts |= offloads & MDV_TX_SWP_OFFLOADS ? MDV_TX_SWP : 0;
 	opts |= mdv_port(dev)->device.caps.tx_min_inline != 0 ? MDV_TX_INLINE_L2 : 0;
+	opts |= mdv_port(dev)->tx_inline != 0 ? MDV_TX_INLINE : 0;
 	return opts;
 }
 

@@ -33,6 +33,8 @@ static int bytes_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 static int port_parse(
 	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
+static int inline_parse(
+	const char *vdev_name, const struct devarg *arg, const char *value, void *dst);
 
 /* clang-format off */
 static const char *const sniff_names[] = {
@@ -94,6 +96,7 @@ static const char *const inline_min_names[] = {
 #define CHOICE(key, value, names, field) ROW(key, value, names, choice_parse, field)
 #define BYTES(key, value, field) ROW(key, value, NULL, bytes_parse, field)
 #define PORT(key, value, field) ROW(key, value, NULL, port_parse, field)
+#define INLINE(key, value, field) ROW(key, value, NULL, inline_parse, field)
 static const struct devarg devargs[] = {
 	NAME("ibdev", "verbs device name such as mlx5_0", ibdev),
 	NAME("iface", "netdev name such as ens1f0", iface),
@@ -108,6 +111,7 @@ static const struct devarg devargs[] = {
 	CHOICE("sq_db_nc", "auto, 0 or 1", sq_db_nc_names, sq_db_nc),
 	CHOICE("txq_inline_min", "auto, 18, 58 or 78", inline_min_names, txq_inline_min),
 	CHOICE("mprq", "off, auto or on", mprq_names, mprq),
+	INLINE("tx_inline", "number of bytes up to 924 or auto", tx_inline),
 };
 /* clang-format on */
 
@@ -187,6 +191,20 @@ port_parse(const char *vdev_name, const struct devarg *arg, const char *value, v
 
 	if (ret == 0)
 		*(uint8_t *)dst = number;
+	return ret;
+}
+
+/** Parse "auto", 0, or the length of a frame. */
+static int
+inline_parse(const char *vdev_name, const struct devarg *arg, const char *value, void *dst)
+{
+	uint64_t number = MDV_TX_INLINE_AUTO;
+	int ret = 0;
+
+	if (strcmp(value, "auto") != 0)
+		ret = number_parse(vdev_name, arg, value, 0, MDV_TX_INLINE_MAX, &number);
+	if (ret == 0)
+		*(uint16_t *)dst = number;
 	return ret;
 }
 

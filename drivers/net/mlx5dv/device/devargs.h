@@ -66,6 +66,12 @@ enum mdv_mprq {
 	MDV_MPRQ_ON,   /**< or the port does not start */
 };
 
+/** The longest frame that a send WQE can inline: the DPDK in-tree driver's limit, too (mlx5_prm.h
+ * MLX5_EMPW_MAX_INLINE_LEN). */
+#define MDV_TX_INLINE_MAX 924u
+/** tx_inline=auto: where it pays; doc/design/fastpath.md has the table. */
+#define MDV_TX_INLINE_AUTO UINT16_MAX
+
 struct mdv_config {
 	char ibdev[IBV_SYSFS_NAME_MAX]; /**< verbs device name, "" when iface names it */
 	char iface[IF_NAMESIZE];        /**< netdev name, "" when ibdev names it */
@@ -83,6 +89,8 @@ struct mdv_config {
 	enum mdv_sq_db_nc sq_db_nc;
 	enum mdv_inline_min txq_inline_min;
 	enum mdv_mprq mprq;
+	uint16_t tx_inline; /**< longest frame that is inlined on send; 0: none; MDV_TX_INLINE_AUTO
+			     */
 };
 
 /**

@@ -179,6 +179,16 @@ check_striding(const struct mdv_device *device, enum mdv_mprq wanted)
 	return -ENOTSUP;
 }
 
+/** Verbs copies what a work request inlines as well, but says nothing of when that pays. */
+static int
+check_inline(const struct mdv_device *device, uint16_t wanted)
+{
+	if (wanted == 0 || wanted == MDV_TX_INLINE_AUTO || device->caps.mode == MDV_MODE_DV)
+		return 0;
+	MDV_LOG(ERR, "%s: tx_inline=%u: inlining packets needs mode=dv", device->name, wanted);
+	return -ENOTSUP;
+}
+
 /** A queue for hash QPs, of raw packets, is what Linux has them for. */
 static void
 take_striding_caps(const struct mlx5dv_striding_rq_caps *dv, struct mdv_caps *caps)
@@ -363,6 +373,8 @@ mdv_device_open(const struct mdv_config *config, struct mdv_device *device)
 		ret = fill_caps(&opened);
 	if (ret == 0)
 		ret = check_striding(&opened, config->mprq);
+	if (ret == 0)
+		ret = check_inline(&opened, config->tx_inline);
 	if (ret != 0)
 		goto close_context;
 	if (!opened.caps.flow_steering || opened.caps.max_wq == 0) {

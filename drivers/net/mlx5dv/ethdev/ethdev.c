@@ -121,7 +121,8 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 			.max_nseg = mdv_rx_split_max(caps),
 		};
 	info->tx_desc_lim = (struct rte_eth_desc_lim){
-		.nb_max = mdv_txq_desc_max(caps),
+		.nb_max = mdv_txq_desc_max(caps,
+			port->config.tx_inline == MDV_TX_INLINE_AUTO ? 0 : port->config.tx_inline),
 		.nb_min = MDV_TXQ_DESC_MIN,
 		.nb_align = 1,
 		.nb_seg_max = RTE_MIN(mdv_tx_limits_segs(caps),

@@ -15,6 +15,7 @@
 #include "queue/rx/rx_split.h"
 #include "queue/rx/rx_strides.h"
 #include "queue/rx/rxq.h"
+#include "queue/tx/tx_inline.h"
 #include "queue/tx/txq.h"
 #include "recover.h"
 #include "state/port.h"
@@ -143,6 +144,7 @@ mdv_queue_start_all(struct rte_eth_dev *dev)
 	if (ret != 0)
 		return ret;
 	mdv_rx_split_choose(mdv_port(dev));
+	mdv_tx_inline_choose(mdv_port(dev));
 	ret = mdv_rx_intr_create(dev);
 	for (i = 0; i < dev->data->nb_tx_queues && ret == 0; i++)
 		ret = tx_begin(dev, i);

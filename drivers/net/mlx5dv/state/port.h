@@ -111,6 +111,7 @@ struct mdv_port {
 	bool marks_in_use;           /**< a rule has tagged packets since the start */
 	bool strides;                /**< the Rx queues are striding (rx_strides.h) */
 	bool split;                  /**< an Rx queue may split packets (rx_split.h) */
+	uint16_t tx_inline;          /**< longest frame that is inlined on send; 0: none */
 	uint16_t mtu;                /**< bytes of L3 payload */
 	uint64_t rx_metadata;        /**< RTE_ETH_RX_METADATA_* delivered to mbufs */
 	uint16_t nb_reta;            /**< entries of reta, a power of two; 0 before configure */

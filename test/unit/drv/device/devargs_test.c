@@ -21,6 +21,7 @@ static const struct {
 	uint8_t port;
 	enum mdv_inline_min inline_min;
 	enum mdv_mprq mprq;
+	uint16_t tx_inline;
 } cases[] = {
 	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
 	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
@@ -78,6 +79,14 @@ static const struct {
 	{ "mprq=on,ibdev=a", 0, "a", "", .mprq = MDV_MPRQ_ON },
 	{ "ibdev=a,mprq=1", -EINVAL, NULL, NULL },
 	{ "ibdev=a,mprq=", -EINVAL, NULL, NULL },
+	{ "ibdev=a,tx_inline=0", 0, "a", "" },
+	{ "tx_inline=60,ibdev=a", 0, "a", "", .tx_inline = 60 },
+	{ "ibdev=a,tx_inline=924", 0, "a", "", .tx_inline = 924 },
+	{ "ibdev=a,tx_inline=auto", 0, "a", "", .tx_inline = MDV_TX_INLINE_AUTO },
+	{ "ibdev=a,tx_inline=925", -EINVAL, NULL, NULL },
+	{ "ibdev=a,tx_inline=-1", -EINVAL, NULL, NULL },
+	{ "ibdev=a,tx_inline=all", -EINVAL, NULL, NULL },
+	{ "ibdev=a,tx_inline=", -EINVAL, NULL, NULL },
 	{ "ibdev=a,txq_inline_min=auto", 0, "a", "", .inline_min = MDV_INLINE_MIN_AUTO },
 	{ "ibdev=a,txq_inline_min=18", 0, "a", "", .inline_min = MDV_INLINE_MIN_L2 },
 	{ "ibdev=a,txq_inline_min=58", 0, "a", "", .inline_min = MDV_INLINE_MIN_NETWORK },
@@ -127,6 +136,7 @@ parses_or_refuses_each_case(void **state)
 		assert_int_equal(config.port, cases[i].port);
 		assert_int_equal(config.txq_inline_min, cases[i].inline_min);
 		assert_int_equal(config.mprq, cases[i].mprq);
+		assert_int_equal(config.tx_inline, cases[i].tx_inline);
 	}
 }
 

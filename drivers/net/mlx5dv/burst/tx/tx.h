@@ -29,9 +29,10 @@ enum mdv_tx_opt {
 	MDV_TX_FAST_FREE = 1 << 3, /**< fast free: all mbufs are of one pool and not shared */
 	MDV_TX_TSO = 1 << 4,       /**< only with MDV_TX_CSUM */
 	MDV_TX_INLINE_L2 =
-		1 << 5,      /**< the device needs the L2 header in the WQE: not with vectors */
-	MDV_TX_SWP = 1 << 6, /**< WQEs give the places of headers: see MDV_TX_SWP_OPTS */
-	MDV_TX_NB_OPTS = 1 << 7,
+		1 << 5,         /**< the device needs the L2 header in the WQE: not with vectors */
+	MDV_TX_SWP = 1 << 6,    /**< WQEs give the places of headers: see MDV_TX_SWP_OPTS */
+	MDV_TX_INLINE = 1 << 7, /**< short packets are copied into WQEs: see MDV_TX_INLINE_OPTS */
+	MDV_TX_NB_OPTS = 1 << 8,
 };
 
 /** Result for the first of the packets given to a function. */

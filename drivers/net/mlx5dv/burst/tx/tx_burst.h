@@ -11,6 +11,7 @@
 #define MDV_TX_BURST_H
 
 #include "tx_mseg.h"
+#include "tx_copy.h"
 #include "tx_each.h"
 #include "tx_one.h"
 #include "tx_swp.h"
@@ -209,26 +210,48 @@ mdv_tx_burst_one(
 	return MDV_TX_SENT;
 }
 
+/** Send in one WQE packets of which some are inlined. @return as mdv_tx_copy_many() */
+static __rte_always_inline enum mdv_tx_status
+mdv_tx_burst_copy(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
+	struct mdv_tx_pos *pos, const unsigned int opts, const bool vec)
+{
+	const uint32_t slots = txq->ring.mask + 1u - (pos->head & txq->ring.mask);
+
+	if (!vec)
+		return mdv_tx_copy_one(txq, pkts[0], bbs, pos, opts);
+	return mdv_tx_copy_many(txq, pkts, RTE_MIN(nb, slots), bbs, pos);
+}
+
 /** Send the next packets that are of one kind. @return as mdv_tx_burst_long(), but never
  * MDV_TX_WHOLE */
 static __rte_always_inline enum mdv_tx_status
 mdv_tx_burst_next(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
 	struct mdv_tx_pos *pos, const unsigned int opts, const bool vec)
 {
-	const uint32_t slots = txq->ring.mask + 1u - (uint16_t)(pos->head - txq->pos.tail);
+	const uint32_t slots = opts & MDV_TX_INLINE
+		? mdv_tx_copy_slots(txq, pos->head)
+		: txq->ring.mask + 1u - (uint16_t)(pos->head - txq->pos.tail);
 	enum mdv_tx_status status;
 	uint32_t n = 0;
+	bool alone;
 
 	if (slots == 0)
 		return MDV_TX_NO_ROOM;
-	if (vec && mdv_tx_vec_takes(pkts[0], opts))
+	if (opts & MDV_TX_INLINE) {
+		status = mdv_tx_burst_copy(txq, pkts, RTE_MIN(nb, slots), bbs, pos, opts, vec);
+		if (status != MDV_TX_WHOLE)
+			return status;
+	}
+	if (vec && !(opts & MDV_TX_INLINE) && mdv_tx_vec_takes(pkts[0], opts))
 		n = mdv_tx_burst_many(txq, pkts, RTE_MIN(nb, slots), bbs, pos, opts);
 	else if (vec && mdv_tx_each_takes(pkts[0], opts))
 		n = mdv_tx_each(txq, pkts, RTE_MIN(nb, slots), bbs, pos, opts);
 	if (n != 0)
 		return MDV_TX_SENT;
-	/* With SWP one packet at a time, as each WQE is completed afterwards. */
-	status = mdv_tx_burst_long(txq, pkts, opts & MDV_TX_SWP ? 1 : nb, bbs, pos, opts);
+	/* With SWP one packet at a time, as each WQE is completed afterwards; the packet behind one
+	 * with long headers inlined may be inlined whole. */
+	alone = (opts & MDV_TX_SWP) || ((opts & MDV_TX_INLINE) && (opts & MDV_TX_INLINE_L2));
+	status = mdv_tx_burst_long(txq, pkts, alone ? 1 : nb, bbs, pos, opts);
 	if (status == MDV_TX_WHOLE)
 		status = mdv_tx_burst_one(txq, pkts[0], pos, opts);
 	if ((opts & MDV_TX_SWP) && status == MDV_TX_SENT && mdv_tx_swp_wanted(pkts[0]->ol_flags))
@@ -271,7 +294,8 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 	struct mdv_tx_pos *pos, const unsigned int opts)
 {
 	/* A burst of no packets has no first packet to look at. */
-	if (unlikely(nb_pkts - 1u >= MDV_TX_DS_MAX - MDV_TX_WQE_DS_HEAD) ||
+	if ((opts & MDV_TX_INLINE) ||
+		unlikely(nb_pkts - 1u >= MDV_TX_DS_MAX - MDV_TX_WQE_DS_HEAD) ||
 		!mdv_tx_vec_takes(pkts[0], opts) ||
 		unlikely(!mdv_tx_burst_fits(txq, pos, nb_pkts)) ||
 		unlikely(mdv_tx_vec_wqe(txq, pkts, nb_pkts, pos, opts) != nb_pkts))
@@ -297,7 +321,7 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 	MDV_TX_AND_FAST_FREE(X, name, opts) \
 	MDV_TX_AND_FAST_FREE(X, name##_csum, (opts) | MDV_TX_CSUM) \
 	MDV_TX_AND_FAST_FREE(X, name##_tso, (opts) | MDV_TX_CSUM | MDV_TX_TSO)
-/** X(name, opts) for each set of options without MDV_TX_INLINE_L2 and MDV_TX_SWP; @p prefix is the
+/** X(name, opts) for each set of options without MDV_TX_INLINE_L2, MDV_TX_SWP and MDV_TX_INLINE; @p prefix is the
  * name of the empty set. */
 #define MDV_TX_OPTS_PLAIN(X, prefix) MDV_TX_AND_CSUM_TSO(X, prefix, 0)
 /** The same with MDV_TX_INLINE_L2. */
@@ -307,6 +331,19 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 #define MDV_TX_OPTS_SWP(X, prefix) \
 	X(prefix##_swp, MDV_TX_SWP_OPTS) \
 	X(prefix##_swp_fast_free, MDV_TX_SWP_OPTS | MDV_TX_FAST_FREE)
+
+/** The sets with MDV_TX_INLINE: MDV_TX_INLINE_OPTS, with and without MDV_TX_SWP and
+ * MDV_TX_FAST_FREE. */
+#define MDV_TX_OPTS_COPY(X, prefix) \
+	X(prefix##_inline, MDV_TX_INLINE_OPTS) \
+	X(prefix##_inline_fast_free, MDV_TX_INLINE_OPTS | MDV_TX_FAST_FREE) \
+	X(prefix##_inline_swp, MDV_TX_INLINE_OPTS | MDV_TX_SWP) \
+	X(prefix##_inline_swp_fast_free, MDV_TX_INLINE_OPTS | MDV_TX_SWP | MDV_TX_FAST_FREE)
+/** The same with MDV_TX_INLINE_L2, without MDV_TX_SWP. */
+#define MDV_TX_OPTS_COPY_L2(X, prefix) \
+	X(prefix##_inline_all_l2, MDV_TX_INLINE_OPTS | MDV_TX_INLINE_L2) \
+	X(prefix##_inline_all_l2_fast_free, \
+		MDV_TX_INLINE_OPTS | MDV_TX_INLINE_L2 | MDV_TX_FAST_FREE)
 
 /** An instance: sends up to nb_pkts packets, and fewer if the ring is full. It frees and counts
  * packets that cannot be sent. */

@@ -92,12 +92,16 @@ dump_wqe(const struct mdv_txq *txq, uint16_t ci, FILE *file)
 		ctrl->fm_ce_se == MDV_HW_CTRL_CQE_ALWAYS ? "asked for" : "on error");
 	ds = dump_eth(txq, ci, file);
 	fprintf(file, "\n");
-	for (; ds < nb_ds; ds++) {
+	for (; ds < nb_ds; ds += mdv_tx_wqe_ds_of(unit_at(txq, ci, ds))) {
 		const struct mlx5_wqe_data_seg *seg = unit_at(txq, ci, ds);
+		const uint32_t byte_count = rte_be_to_cpu_32(seg->byte_count);
 
-		fprintf(file, "    %u bytes at 0x%" PRIx64 ", lkey 0x%x\n",
-			rte_be_to_cpu_32(seg->byte_count), rte_be_to_cpu_64(seg->addr),
-			rte_be_to_cpu_32(seg->lkey));
+		if (byte_count & MLX5_INLINE_SEG) {
+			fprintf(file, "    %u bytes inlined\n", byte_count & ~MLX5_INLINE_SEG);
+			continue;
+		}
+		fprintf(file, "    %u bytes at 0x%" PRIx64 ", lkey 0x%x\n", byte_count,
+			rte_be_to_cpu_64(seg->addr), rte_be_to_cpu_32(seg->lkey));
 	}
 	return RTE_MAX(mdv_tx_wqe_bbs(nb_ds), 1u);
 }

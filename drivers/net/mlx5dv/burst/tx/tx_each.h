@@ -13,11 +13,13 @@
 #ifndef MDV_TX_EACH_H
 #define MDV_TX_EACH_H
 
+#include "tx_copy.h"
 #include "tx_vec.h"
 
 /** Fields that four WQEs share. */
 struct mdv_tx_each_common {
 	struct mdv_tx_vec_common vec;
+	uint64_t len_min;
 	mdv_vec order; /**< ctrl 63:0 of the first four WQEs, in CPU order */
 	mdv_vec event; /**< ctrl 127:64 */
 	mdv_vec csum;  /**< eth 63:0 */
@@ -37,6 +39,8 @@ mdv_tx_each_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint1
 
 	return (struct mdv_tx_each_common){
 		.vec = vec,
+		.len_min = opts & MDV_TX_INLINE ? mdv_tx_copy_beyond(txq, RTE_VLAN_HLEN)
+						: MDV_TX_FRAME_MIN,
 		.order = mdv_vec_all(first) + numbers,
 		.event = mdv_vec_all(rte_cpu_to_be_32(MDV_HW_CTRL_CQE_ON_FIRST_ERROR)),
 		.csum = mdv_vec_all(cs_flags << 32),
@@ -51,7 +55,7 @@ mdv_tx_each_four(const struct mdv_tx_each_common *common, struct rte_mbuf **pkts
 	struct mdv_tx_vec_data data;
 	mdv_vec tags, rows[MDV_VEC_LANES];
 
-	if (unlikely(!mdv_tx_vec_read(&common->vec, pkts, &data, opts)))
+	if (unlikely(!mdv_tx_vec_read(&common->vec, pkts, &data, common->len_min, opts)))
 		return false;
 	/* The tags are in bits 63:32, as mdv_tx_wqe_insert() has them. */
 	tags = mdv_vec_swap((data.tails >> 16 & UINT16_MAX) | MDV_HW_ETH_INSERT_CVLAN);

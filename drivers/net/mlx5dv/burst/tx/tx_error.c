@@ -3,6 +3,19 @@
 #include "tx.h"
 #include "tx_tso.h"
 
+/** @return the segments of a WQE of many packets of @p nb_ds units at ci. */
+static uint32_t
+wqe_segs(const struct mdv_txq *txq, uint32_t nb_ds)
+{
+	const uint32_t mask = (txq->ring.mask + 1u) * MDV_TX_WQE_DS_PER_BB - 1;
+	const uint32_t start = (txq->pos.ci & txq->ring.mask) * MDV_TX_WQE_DS_PER_BB;
+	uint32_t ds = MDV_TX_WQE_DS_HEAD, n;
+
+	for (n = 0; ds < nb_ds; n++)
+		ds += mdv_tx_wqe_ds_of((const void *)(txq->ring.wqes + ((start + ds) & mask) * 16));
+	return n;
+}
+
 /** @return the mbufs, from @p tail on, of the WQE at ci; 0 if the WQE is malformed. @param nb_bbs
  * its WQEBBs */
 static uint32_t
@@ -16,7 +29,7 @@ wqe_mbufs(const struct mdv_txq *txq, uint16_t tail, uint32_t *nb_bbs)
 	*nb_bbs = mdv_tx_wqe_bbs(ds);
 	if (ds <= MDV_TX_WQE_DS_HEAD)
 		return 0;
-	return opcode == MDV_HW_OPCODE_ENHANCED_MPSW ? ds - MDV_TX_WQE_DS_HEAD
+	return opcode == MDV_HW_OPCODE_ENHANCED_MPSW ? wqe_segs(txq, ds)
 						     : mdv_tx_packet_mbufs(txq, tail);
 }
 

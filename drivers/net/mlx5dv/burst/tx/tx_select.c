@@ -10,9 +10,13 @@
 MDV_TX_OPTS_PLAIN(MDV_TX_INSTANCE, tx_scalar)
 MDV_TX_OPTS_INLINE(MDV_TX_INSTANCE, tx_scalar)
 MDV_TX_OPTS_SWP(MDV_TX_INSTANCE, tx_scalar)
+MDV_TX_OPTS_COPY(MDV_TX_INSTANCE, tx_scalar)
+MDV_TX_OPTS_COPY_L2(MDV_TX_INSTANCE, tx_scalar)
 
 static const eth_tx_burst_t scalar[MDV_TX_NB_OPTS] = { MDV_TX_OPTS_PLAIN(MDV_TX_ROW, tx_scalar)
-		MDV_TX_OPTS_INLINE(MDV_TX_ROW, tx_scalar) MDV_TX_OPTS_SWP(MDV_TX_ROW, tx_scalar) };
+		MDV_TX_OPTS_INLINE(MDV_TX_ROW, tx_scalar) MDV_TX_OPTS_SWP(MDV_TX_ROW, tx_scalar)
+			MDV_TX_OPTS_COPY(MDV_TX_ROW, tx_scalar)
+				MDV_TX_OPTS_COPY_L2(MDV_TX_ROW, tx_scalar) };
 
 /* clang-format off */
 static const eth_tx_burst_t *const instances[] = {
@@ -32,6 +36,7 @@ static const struct {
 	{ MDV_TX_VLAN, "vlan" },
 	{ MDV_TX_TSO, "tso" },
 	{ MDV_TX_SWP, "software parser" },
+	{ MDV_TX_INLINE, "inline" },
 	{ MDV_TX_INLINE_L2, "inline L2" },
 	{ MDV_TX_FAST_FREE, "fast free" },
 };
@@ -42,6 +47,11 @@ static const struct {
 static unsigned int
 served_by(unsigned int opts)
 {
+	if (opts & MDV_TX_INLINE)
+		return MDV_TX_INLINE_OPTS |
+			(opts &
+				(MDV_TX_FAST_FREE | MDV_TX_SWP |
+					(opts & MDV_TX_SWP ? 0 : MDV_TX_INLINE_L2)));
 	opts |= opts & MDV_TX_TSO ? MDV_TX_CSUM : 0;
 	return opts & MDV_TX_SWP ? MDV_TX_SWP_OPTS | (opts & MDV_TX_FAST_FREE) : opts;
 }

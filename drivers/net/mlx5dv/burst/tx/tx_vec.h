@@ -62,20 +62,26 @@ struct mdv_tx_vec_data {
 
 /** Compute the values; @p mbuf is the first of the packets. */
 static __rte_always_inline struct mdv_tx_vec_common
-mdv_tx_vec_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, const unsigned int opts)
+mdv_tx_vec_common_of(const struct mdv_txq *txq, uint64_t flags)
 {
 	return (struct mdv_tx_vec_common){
 		.start = mdv_vec_all(txq->mr.last.start),
 		.size = mdv_vec_all(txq->mr.last.size),
 		.key = mdv_vec_all((uint64_t)txq->mr.last.lkey_be << 32),
-		.flags = mdv_tx_vec_flags(opts) & mbuf->ol_flags,
+		.flags = flags,
 	};
 }
 
-/** @return false if one of four packets must be handled by itself */
+static __rte_always_inline struct mdv_tx_vec_common
+mdv_tx_vec_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, const unsigned int opts)
+{
+	return mdv_tx_vec_common_of(txq, mdv_tx_vec_flags(opts) & mbuf->ol_flags);
+}
+
+/** @return false if one of four packets must be handled by itself, or is shorter than @p len_min */
 static __rte_always_inline bool
 mdv_tx_vec_read(const struct mdv_tx_vec_common *common, struct rte_mbuf **pkts,
-	struct mdv_tx_vec_data *data, const unsigned int opts)
+	struct mdv_tx_vec_data *data, uint64_t len_min, const unsigned int opts)
 {
 	void *const *mbufs = (void **)pkts;
 	const mdv_vec rearms = mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, rearm_data));
@@ -85,7 +91,7 @@ mdv_tx_vec_read(const struct mdv_tx_vec_common *common, struct rte_mbuf **pkts,
 	const mdv_vec lens = tails & UINT16_MAX, offsets = addrs - common->start;
 	/* A difference below zero shows a packet that is too short, too long, or before the
 	 * region. */
-	mdv_vec bad = (lens - MDV_TX_FRAME_MIN) | (MDV_TX_FRAME_MAX - lens) | offsets;
+	mdv_vec bad = (lens - len_min) | (MDV_TX_FRAME_MAX - lens) | offsets;
 
 	if (opts & MDV_TX_MULTI)
 		bad |= 1 - (rearms >> 32 & UINT16_MAX);
@@ -156,7 +162,7 @@ mdv_tx_vec_wqe(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, struct 
 	for (n = 0; n + MDV_VEC_LANES <= nb; n += MDV_VEC_LANES) {
 		struct mdv_tx_vec_data data;
 
-		if (unlikely(!mdv_tx_vec_read(&common, pkts + n, &data, opts)))
+		if (unlikely(!mdv_tx_vec_read(&common, pkts + n, &data, MDV_TX_FRAME_MIN, opts)))
 			break;
 		mdv_vec_store_pairs(segs + n, sizeof(segs[0]), data.low, data.high);
 		mdv_vec_store(mbufs + n, mdv_vec_load(pkts + n));

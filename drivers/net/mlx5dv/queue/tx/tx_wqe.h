@@ -109,6 +109,34 @@ mdv_tx_wqe_eth_inline(
 	memcpy(bytes + offsetof(struct mlx5_wqe_eth_seg, inline_hdr_start), header, len);
 }
 
+/** Bytes of a data segment before inlined data. */
+#define MDV_TX_WQE_DATA_START 4u
+
+/** @return the units of a data segment with @p len bytes inlined. */
+static __rte_always_inline uint32_t
+mdv_tx_wqe_ds_data(uint32_t len)
+{
+	return (MDV_TX_WQE_DATA_START + len + 15) / 16;
+}
+
+/** Write the header of a data segment with @p len bytes inlined, which follow it. */
+static __rte_always_inline void
+mdv_tx_wqe_data_inline(void *seg, uint32_t len)
+{
+	const __be32 byte_count = rte_cpu_to_be_32(len | MLX5_INLINE_SEG);
+
+	memcpy(seg, &byte_count, sizeof(byte_count));
+}
+
+/** @return the units of the data segment at @p seg, with a pointer or inlined. */
+static inline uint32_t
+mdv_tx_wqe_ds_of(const struct mlx5_wqe_data_seg *seg)
+{
+	const uint32_t byte_count = rte_be_to_cpu_32(seg->byte_count);
+
+	return byte_count & MLX5_INLINE_SEG ? mdv_tx_wqe_ds_data(byte_count & ~MLX5_INLINE_SEG) : 1;
+}
+
 /** Write a data segment. @p len is not 0, which the device would read as 2^31. */
 static __rte_always_inline void
 mdv_tx_wqe_data(struct mlx5_wqe_data_seg *seg, uint64_t addr, uint32_t len, uint32_t lkey_be)

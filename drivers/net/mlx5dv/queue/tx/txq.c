@@ -10,6 +10,7 @@
 #include "device/uar.h"
 #include "state/port.h"
 #include "tx_ibv.h"
+#include "tx_inline.h"
 #include "tx_limits.h"
 #include "txq.h"
 #include "txq_ring.h"
@@ -26,14 +27,24 @@ txq_get(const struct mdv_port *port, uint16_t idx)
 }
 
 uint16_t
-mdv_txq_desc_max(const struct mdv_caps *caps)
+mdv_txq_desc_max(const struct mdv_caps *caps, uint16_t inline_max)
 {
 	uint32_t max = RTE_MIN(caps->max_qp_wr, DESC_MAX);
 
 	/* Verbs reserves room for the largest WQE for each descriptor. */
 	if (caps->mode == MDV_MODE_IBV)
 		max /= MDV_TX_IBV_BBS;
-	return rte_align32prevpow2(max);
+	return rte_align32prevpow2(max) >> mdv_tx_inline_log2_bbs(inline_max);
+}
+
+/** @return the length up to which a queue of the port will inline; tx_inline=auto is decided when
+ * the port starts, and inlines only what its queues have room for. */
+static uint16_t
+inline_max_of(const struct mdv_port *port)
+{
+	if (port->started || port->config.tx_inline != MDV_TX_INLINE_AUTO)
+		return port->started ? port->tx_inline : port->config.tx_inline;
+	return 0;
 }
 
 static bool
@@ -102,13 +113,15 @@ mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 {
 	struct mdv_port *port = mdv_port(dev);
 	uint16_t port_id = dev->data->port_id;
-	uint16_t max = mdv_txq_desc_max(&port->device.caps);
+	uint16_t inline_max = inline_max_of(port);
+	uint16_t max = mdv_txq_desc_max(&port->device.caps, inline_max);
 	struct mdv_txq *txq;
 	int ret;
 
 	if (nb_desc > max || nb_desc == 0) {
-		MDV_LOG(ERR, "port %u Tx queue %u: %u descriptors, the device takes 1 to %u",
-			port_id, idx, nb_desc, max);
+		MDV_LOG(ERR, "port %u Tx queue %u: %u descriptors, the device takes 1 to %u%s",
+			port_id, idx, nb_desc, max,
+			inline_max == 0 ? "" : " of inlined packets (tx_inline=)");
 		return -EINVAL;
 	}
 	txq = rte_zmalloc_socket("mdv_txq", sizeof(*txq), RTE_CACHE_LINE_SIZE, socket);

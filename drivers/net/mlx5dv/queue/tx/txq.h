@@ -105,6 +105,8 @@ struct mdv_txq_ring {
 	uint8_t min_inline; /**< of MDV_TX_INLINE_L2: more than that instance inlines; else 0 */
 	bool uar_combines;  /**< the register's page is write-combining: flush after ringing */
 	bool broken;        /**< no WQE will complete: the queue has to be recreated */
+	uint16_t inline_max : 12;     /**< of MDV_TX_INLINE: the longest frame that is inlined */
+	uint16_t inline_log2_bbs : 4; /**< mdv_tx_inline_log2_bbs() */
 };
 
 /** Positions of driver and device in the rings. */
@@ -159,13 +161,13 @@ struct mdv_txq {
 	struct rte_eth_txconf conf;
 	uint16_t port_id;
 	uint16_t idx;
-	uint16_t nb_desc;   /**< WQEBBs, a power of two */
+	uint16_t nb_desc;   /**< packets, a power of two; WQEBBs: see mdv_tx_inline_bbs() */
 	uint32_t rate_kbps; /**< the device's rate limit; 0: none */
 	uint32_t nb_stops;  /**< by an error CQE; of the last one: */
 	uint16_t stop_wqe;
 	uint8_t stop_syndrome;
 };
-static_assert(offsetof(struct mdv_txq, ring.broken) < RTE_CACHE_LINE_SIZE, "line 0");
+static_assert(sizeof(struct mdv_txq_ring) <= RTE_CACHE_LINE_SIZE, "line 0");
 static_assert(offsetof(struct mdv_txq, pos.pc) == RTE_CACHE_LINE_SIZE, "line 1");
 static_assert(offsetof(struct mdv_txq, mr) + offsetof(struct mdv_mr_cache, generation) <=
 		2 * RTE_CACHE_LINE_SIZE,
@@ -174,8 +176,9 @@ static_assert(offsetof(struct mdv_txq, mr) + offsetof(struct mdv_mr_cache, gener
 /** Fewest WQEBBs of a queue: four of the longest WQEs. */
 #define MDV_TXQ_DESC_MIN 64
 
-/** @return the greatest number of descriptors (WQEBBs) of a queue. */
-uint16_t mdv_txq_desc_max(const struct mdv_caps *caps);
+/** @return the greatest number of descriptors of a queue that inlines frames of up to @p inline_max
+ * bytes. */
+uint16_t mdv_txq_desc_max(const struct mdv_caps *caps, uint16_t inline_max);
 /** ethdev tx_queue_setup / release. */
 int mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
 	const struct rte_eth_txconf *conf);

@@ -14,6 +14,7 @@
 #include "queue/cq_ibv.h"
 #include "state/port.h"
 #include "tx_ibv.h"
+#include "tx_inline.h"
 #include "txq.h"
 #include "txq_ring.h"
 
@@ -27,6 +28,14 @@ static bool
 is_ibv(const struct mdv_txq *txq)
 {
 	return txq->port->device.caps.mode == MDV_MODE_IBV;
+}
+
+/** @return the WQEBBs that the queue needs: as many packets as it has descriptors fit inlined,
+ * even if each comes alone. */
+static uint32_t
+nb_bbs_of(const struct mdv_txq *txq)
+{
+	return (uint32_t)txq->nb_desc << mdv_tx_inline_log2_bbs(txq->port->tx_inline);
 }
 
 static_assert(MDV_TX_FRAME_MAX == MDV_MTU_MAX + MDV_FRAME_OVERHEAD, "the longest frame");
@@ -189,13 +198,13 @@ ring_get(struct mdv_txq *txq)
 	ret = -mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP);
 	if (ret == 0 &&
 		(dv.sq.stride != MLX5_SEND_WQE_BB || !rte_is_power_of_2(dv.sq.wqe_cnt) ||
-			dv.sq.wqe_cnt < txq->nb_desc || dv.sq.wqe_cnt > WQEBBS_MAX))
+			dv.sq.wqe_cnt < nb_bbs_of(txq) || dv.sq.wqe_cnt > WQEBBS_MAX))
 		ret = -ENOTSUP;
 	if (ret != 0) {
 		MDV_LOG(ERR,
 			"port %u Tx queue %u: a ring of %u WQEBBs of %u bytes, %u of %u wanted",
 			txq->port->dev->data->port_id, txq->idx, dv.sq.wqe_cnt, dv.sq.stride,
-			txq->nb_desc, MLX5_SEND_WQE_BB);
+			nb_bbs_of(txq), MLX5_SEND_WQE_BB);
 		return ret;
 	}
 	txq->ring.wqes = dv.sq.buf;
@@ -211,6 +220,8 @@ ring_get(struct mdv_txq *txq)
 	/* The instances for L2 headers need not ask. */
 	if (txq->port->device.caps.tx_min_inline > MDV_HW_ETH_INLINE_L2)
 		txq->ring.min_inline = txq->port->device.caps.tx_min_inline;
+	txq->ring.inline_max = txq->port->tx_inline;
+	txq->ring.inline_log2_bbs = mdv_tx_inline_log2_bbs(txq->port->tx_inline);
 	return 0;
 }
 
@@ -223,7 +234,7 @@ qp_create(struct mdv_txq *txq)
 		.recv_cq = txq->objs.cq.ibv_cq,
 		/* One segment, and no inlined header: larger values would enlarge the ring. WQEs
 		 * may be larger nevertheless. */
-		.cap = { .max_send_wr = txq->nb_desc, .max_send_sge = 1 },
+		.cap = { .max_send_wr = nb_bbs_of(txq), .max_send_sge = 1 },
 		.qp_type = IBV_QPT_RAW_PACKET,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = device->pd,
@@ -236,7 +247,7 @@ qp_create(struct mdv_txq *txq)
 	if (txq->objs.qp == NULL) {
 		ret = errno != 0 ? -errno : -ENOMEM;
 		MDV_LOG(ERR, "port %u Tx queue %u: cannot create a QP of %u WQEs: %s%s",
-			txq->port->dev->data->port_id, txq->idx, txq->nb_desc, strerror(-ret),
+			txq->port->dev->data->port_id, txq->idx, nb_bbs_of(txq), strerror(-ret),
 			ret == -EPERM ? " (CAP_NET_RAW is needed)" : "");
 		return ret;
 	}
@@ -325,7 +336,7 @@ mdv_txq_ring_create(struct mdv_txq *txq)
 
 	txq->pos.request_min = RTE_MIN(MDV_TX_REQUEST_MIN, txq->nb_desc / 4);
 	/* The SQ may be larger than requested, by rounding up to a power of two at most. */
-	ret = cq_create(txq, nb_cqes_of(2u * txq->nb_desc, txq->pos.request_min));
+	ret = cq_create(txq, nb_cqes_of(2u * nb_bbs_of(txq), txq->pos.request_min));
 	if (ret != 0)
 		return ret;
 	ret = qp_create(txq);

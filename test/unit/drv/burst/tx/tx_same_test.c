@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "burst/tx/tx_copy.h"
 #include "burst/tx/tx_swp.h"
 #include "tx_rig.h"
 
@@ -16,6 +17,8 @@
 #define TSO_MAX   4000
 #define OTHERS    511
 #define KEPT_MAX  40
+/** Of the instances that inline: packets have 60 to 160 bytes. */
+#define INLINE_MAX 92
 
 static const unsigned int widths[] = { 0, 128, 256, 512 };
 static const uint16_t sizes[] = { 1, 1, 1, 2, 4, 7, 8, 32, 64, BURST_MAX };
@@ -205,6 +208,10 @@ live(unsigned int opts, unsigned int simd_bits)
 	now.opts = opts;
 	now.burst = mdv_tx_select(opts, simd_bits);
 	tx_rig_start();
+	if (opts & MDV_TX_INLINE) {
+		tx_rig.txq.ring.inline_max = INLINE_MAX;
+		tx_rig.txq.ring.inline_log2_bbs = mdv_tx_inline_log2_bbs(INLINE_MAX);
+	}
 	now.others = rig_pool("others", OTHERS, 512);
 	now.shared = rte_pktmbuf_alloc(now.others);
 	memset(rte_pktmbuf_append(now.shared, 90), 0x5a, 90);
@@ -228,12 +235,24 @@ live(unsigned int opts, unsigned int simd_bits)
 	device_sends(UINT_MAX, true);
 	assert_int_equal(now.nb_posted, 0);
 	tx_rig_complete();
-	assert_true(now.packets > 500 && now.errors > 0);
+	assert_true(now.packets > (opts & MDV_TX_INLINE ? 300 : 500) && now.errors > 0);
 	tx_rig_stop();
 	kept_free();
 	rte_pktmbuf_free(now.shared);
 	assert_int_equal(rte_mempool_avail_count(now.others), OTHERS);
 	rte_mempool_free(now.others);
+}
+
+/** @return whether mdv_tx_select() takes this set, and not one with more options. */
+static bool
+is_itself(unsigned int opts)
+{
+	const unsigned int all = opts & ~MDV_TX_FAST_FREE;
+
+	if (opts & MDV_TX_INLINE)
+		return all == MDV_TX_INLINE_OPTS || all == (MDV_TX_INLINE_OPTS | MDV_TX_SWP) ||
+			all == (MDV_TX_INLINE_OPTS | MDV_TX_INLINE_L2);
+	return !(opts & MDV_TX_SWP) || all == MDV_TX_SWP_OPTS;
 }
 
 static void
@@ -243,8 +262,8 @@ every_instance_sends_the_same(void **state)
 
 	(void)state;
 	for (opts = 0; opts < MDV_TX_NB_OPTS; opts++) {
-		if ((opts & MDV_TX_SWP) && (opts & ~MDV_TX_FAST_FREE) != MDV_TX_SWP_OPTS)
-			continue; /* mdv_tx_select() takes that one */
+		if (!is_itself(opts))
+			continue;
 		for (w = 0; w < RTE_DIM(widths); w++) {
 			srandom(opts + 20241122);
 			live(opts, widths[w]);

@@ -75,7 +75,7 @@ descriptors_are_within_the_device_and_rounded(void **state)
 
 	(void)state;
 	assert_int_equal(mdv_rxq_desc_max(&rig.port.device.caps), 4096);
-	assert_int_equal(mdv_txq_desc_max(&rig.port.device.caps), 4096);
+	assert_int_equal(mdv_txq_desc_max(&rig.port.device.caps, 0), 4096);
 	for (i = 0; i < RTE_DIM(cases); i++) {
 		assert_int_equal(mdv_rxq_setup(&rig.dev, 0, cases[i].asked, 0, &rx_conf, pool),
 			cases[i].result);
@@ -97,7 +97,7 @@ descriptors_are_within_the_device_and_rounded(void **state)
 	}
 	rig.port.device.caps.max_qp_wr = 1 << 20;
 	assert_int_equal(mdv_rxq_desc_max(&rig.port.device.caps), 32768);
-	assert_int_equal(mdv_txq_desc_max(&rig.port.device.caps), 32768);
+	assert_int_equal(mdv_txq_desc_max(&rig.port.device.caps, 0), 32768);
 }
 
 static void

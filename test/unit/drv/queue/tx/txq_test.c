@@ -119,7 +119,7 @@ the_device_limits_descriptors(void **state)
 		const struct mdv_caps caps = { .max_qp_wr = cases[i].max_qp_wr,
 			.mode = cases[i].mode };
 
-		assert_int_equal(mdv_txq_desc_max(&caps), cases[i].max);
+		assert_int_equal(mdv_txq_desc_max(&caps, 0), cases[i].max);
 	}
 }
 

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packets that are copied into WQEs: of all lengths, at all places of the ring, with tags, beside
+ * long ones, and at the end of memory. */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "burst/tx/tx_copy.h"
+#include "tx_rig.h"
+
+#define INLINE_MAX 130
+#define ASK_CSUM   (RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_UDP_CKSUM)
+
+static const unsigned int widths[] = { 0, 128, 256 };
+
+static void
+start(uint16_t inline_max)
+{
+	tx_rig_start();
+	tx_rig.txq.ring.inline_max = inline_max;
+	tx_rig.txq.ring.inline_log2_bbs = mdv_tx_inline_log2_bbs(inline_max);
+}
+
+/** Send them all in one burst, in this order, @p want_inlined[i] bytes of each in the WQEs. */
+static void
+check_burst(eth_tx_burst_t burst, struct rte_mbuf **pkts, uint16_t nb, const uint32_t *want_inlined,
+	bool tags)
+{
+	static uint8_t want[64][TX_RIG_FRAME_MAX];
+	static struct tx_sent sent;
+	uint32_t len[64];
+	bool csum[64];
+	uint16_t i;
+
+	for (i = 0; i < nb; i++) {
+		len[i] = tx_rig_expected(
+			pkts[i], tags && (pkts[i]->ol_flags & RTE_MBUF_F_TX_VLAN), want[i]);
+		csum[i] = (pkts[i]->ol_flags & RTE_MBUF_F_TX_IP_CKSUM) != 0;
+	}
+	assert_int_equal(burst(&tx_rig.txq, pkts, nb), nb);
+	for (i = 0; i < nb; i++) {
+		assert_true(tx_rig_send(&sent));
+		tx_rig_check(&sent, want[i], len[i]);
+		assert_int_equal(sent.inlined, want_inlined[i]);
+		assert_int_equal(sent.cs_flags, csum[i] ? 0xc0 : 0);
+	}
+	assert_false(tx_rig_send(&sent));
+	tx_rig_complete();
+}
+
+/** Each length around the limit, with buffers at each place of a cache line, and the WQEs at many
+ * places of the ring, its end among them. */
+static void
+all_lengths_at_all_places(void **state)
+{
+	const bool *fast_free = *state;
+	const unsigned int opts = MDV_TX_INLINE_OPTS | (*fast_free ? MDV_TX_FAST_FREE : 0);
+
+	for (unsigned int w = 0; w < RTE_DIM(widths); w++) {
+		start(INLINE_MAX);
+		for (uint32_t len = MDV_TX_FRAME_MIN; len <= INLINE_MAX + 1; len++) {
+			struct rte_mbuf *pkts[16];
+			uint32_t inlined[16];
+
+			for (unsigned int i = 0; i < RTE_DIM(pkts); i++) {
+				pkts[i] = tx_rig_packet(1, len + 4 * i);
+				rte_pktmbuf_adj(pkts[i], 4 * i);
+				inlined[i] = len <= INLINE_MAX ? len : 0;
+			}
+			/* Memory is no more than the packet's, should it be read beyond. */
+			check_burst(mdv_tx_select(opts, widths[w]), pkts, RTE_DIM(pkts), inlined,
+				false);
+		}
+		tx_rig_stop();
+	}
+}
+
+/** The last byte of a packet is the last of a page, and behind it there is none. */
+static void
+no_byte_behind_a_packet_is_read(void **state)
+{
+	const long page = sysconf(_SC_PAGESIZE);
+	uint8_t *memory = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	assert_int_equal(mprotect(memory + page, page, PROT_READ | PROT_WRITE), 0);
+	for (unsigned int w = 0; w < RTE_DIM(widths); w++) {
+		start(INLINE_MAX);
+		for (uint32_t len = MDV_TX_FRAME_MIN; len <= INLINE_MAX; len++) {
+			for (unsigned int last = 0; last < 2; last++) {
+				struct rte_mbuf *mbuf = tx_rig_packet(1, len);
+				void *const buf = mbuf->buf_addr;
+				uint8_t *at = last ? memory + 2 * page - len : memory + page;
+				const uint16_t off = mbuf->data_off;
+				static struct tx_sent sent;
+
+				memcpy(at, rte_pktmbuf_mtod(mbuf, void *), len);
+				mbuf->buf_addr = at;
+				mbuf->data_off = 0;
+				assert_int_equal(mdv_tx_select(MDV_TX_INLINE_OPTS, widths[w])(
+							 &tx_rig.txq, &mbuf, 1),
+					1);
+				mbuf->buf_addr = buf;
+				mbuf->data_off = off;
+				assert_true(tx_rig_send(&sent));
+				tx_rig_check(&sent, at, len);
+				assert_int_equal(sent.inlined, len);
+				tx_rig_complete();
+			}
+		}
+		tx_rig_stop();
+	}
+	munmap(memory, 3 * page);
+}
+
+/** The bytes themselves, at the ring's beginning. */
+static void
+bytes_of_a_wqe(void **state)
+{
+	struct rte_mbuf *pkts[3] = { NULL };
+	uint8_t frames[3][200];
+
+	(void)state;
+	start(INLINE_MAX);
+	pkts[0] = tx_rig_packet(1, 60);
+	pkts[1] = tx_rig_packet(1, 190);
+	pkts[2] = tx_rig_packet(1, 61);
+	for (unsigned int i = 0; i < 3; i++)
+		memcpy(frames[i], rte_pktmbuf_mtod(pkts[i], void *), pkts[i]->pkt_len);
+	assert_int_equal(mdv_tx_select(MDV_TX_INLINE_OPTS, 128)(&tx_rig.txq, pkts, 3), 3);
+	/* Enhanced multi-packet send, WQE 0, 2 + 4 + 1 + 5 units. */
+	assert_memory_equal(tx_rig.wqes, "\0\0\0\x29\x12\x34\x56\x0c", 8);
+	assert_memory_equal(tx_rig.wqes + 32, "\x80\0\0\x3c", 4);
+	assert_memory_equal(tx_rig.wqes + 36, frames[0], 60);
+	assert_memory_equal(tx_rig.wqes + 96, "\0\0\0\xbe", 4);
+	assert_memory_equal(tx_rig.wqes + 112, "\x80\0\0\x3d", 4);
+	assert_memory_equal(tx_rig.wqes + 116, frames[2], 61);
+	assert_int_equal(tx_rig.txq.pos.pc, 3);
+	tx_rig.pc = 3;
+	tx_rig_cqe(MLX5_CQE_REQ, 0);
+	tx_rig_stop();
+}
+
+/* clang-format off */
+static const struct {
+	uint16_t len;
+	uint64_t flags;
+	uint16_t inlined; /* bytes of it in WQEs, with its tag */
+} mixed[] = {
+	{ 60, 0, 60 }, { 200, 0, 0 }, { 200, 0, 0 }, { 60, RTE_MBUF_F_TX_VLAN, 64 },
+	{ 200, 0, 0 }, { 200, 0, 0 }, { 200, 0, 0 }, { 200, 0, 0 }, { 200, 0, 0 }, { 64, 0, 64 },
+	{ 60, ASK_CSUM, 60 }, { 126, RTE_MBUF_F_TX_VLAN, 130 }, { 127, RTE_MBUF_F_TX_VLAN, 0 },
+	{ 19, RTE_MBUF_F_TX_VLAN, 23 }, { 70, ASK_CSUM | RTE_MBUF_F_TX_VLAN, 74 },
+	{ 300, ASK_CSUM, 0 }, { 300, ASK_CSUM | RTE_MBUF_F_TX_VLAN, 0 }, { 130, 0, 130 },
+	{ 131, 0, 0 }, { 300, ASK_CSUM, 0 }, { 19, ASK_CSUM, 19 },
+};
+/* clang-format on */
+
+/** Long and short packets, tags and checksums beside each other: 131 places of the ring, as the
+ * packets take an odd number of WQEBBs. */
+static void
+packets_of_all_kinds(void **state)
+{
+	(void)state;
+	for (unsigned int w = 0; w < RTE_DIM(widths); w++) {
+		start(INLINE_MAX);
+		for (unsigned int round = 0; round < 4 * RTE_DIM(mixed); round++) {
+			struct rte_mbuf *pkts[8];
+			uint32_t inlined[8];
+
+			for (unsigned int i = 0; i < RTE_DIM(pkts); i++) {
+				const unsigned int row = (round * 3 + i) % RTE_DIM(mixed);
+
+				pkts[i] = tx_rig_packet(1, mixed[row].len);
+				pkts[i]->ol_flags |= mixed[row].flags;
+				pkts[i]->vlan_tci = random();
+				inlined[i] = mixed[row].inlined;
+			}
+			check_burst(mdv_tx_select(MDV_TX_INLINE_OPTS, widths[w]), pkts,
+				RTE_DIM(pkts), inlined, true);
+		}
+		tx_rig_stop();
+	}
+}
+
+/** Memory outside of mbufs may be readable by the device alone; chains go as they are; indirect
+ * mbufs are memory as any. */
+static void
+what_is_not_inlined(void **state)
+{
+	static struct rte_mbuf_ext_shared_info shared;
+	static uint8_t outside[64];
+
+	(void)state;
+	for (unsigned int w = 0; w < RTE_DIM(widths); w++) {
+		const uint32_t inlined[] = { 60, 0, 0, 60 };
+		struct rte_mbuf *pkts[4], *direct;
+
+		start(INLINE_MAX);
+		pkts[0] = tx_rig_packet(1, 60);
+		pkts[1] = rte_pktmbuf_alloc(tx_rig.pool);
+		rte_mbuf_ext_refcnt_set(&shared, 2);
+		rte_pktmbuf_attach_extbuf(pkts[1], outside, 0, sizeof(outside), &shared);
+		rte_pktmbuf_append(pkts[1], 60);
+		pkts[2] = tx_rig_packet(3, 0);
+		direct = tx_rig_packet(1, 60);
+		pkts[3] = rte_pktmbuf_alloc(tx_rig.pool);
+		rte_pktmbuf_attach(pkts[3], direct);
+		rte_pktmbuf_free(direct);
+		check_burst(mdv_tx_select(MDV_TX_INLINE_OPTS, widths[w]), pkts, 4, inlined, false);
+		tx_rig_stop();
+	}
+}
+
+/** As many packets as descriptors, each inlined and alone in its WQE; one more has no room, and
+ * takes a freed one's. */
+static void
+a_queue_takes_as_many_packets_as_descriptors(void **state)
+{
+	static const uint16_t lens[] = { 28, 60, 92, 130, 220, 476 };
+
+	(void)state;
+	for (unsigned int w = 0; w < RTE_DIM(widths); w++)
+		for (unsigned int i = 0; i < RTE_DIM(lens); i++) {
+			const eth_tx_burst_t burst = mdv_tx_select(MDV_TX_INLINE_OPTS, widths[w]);
+			static struct tx_sent sent;
+			unsigned int nb, n;
+
+			start(lens[i]);
+			nb = TX_RIG_BBS >> tx_rig.txq.ring.inline_log2_bbs;
+			for (n = 0; n < nb; n++) {
+				struct rte_mbuf *pkt = tx_rig_packet(1, lens[i]);
+
+				assert_int_equal(burst(&tx_rig.txq, &pkt, 1), 1);
+			}
+			for (unsigned int k = 0; k < 2; k++) {
+				struct rte_mbuf *pkt = tx_rig_packet(1, k == 0 ? lens[i] : 500);
+
+				assert_int_equal(burst(&tx_rig.txq, &pkt, 1), 0);
+				rte_pktmbuf_free(pkt);
+			}
+			assert_int_equal(
+				mdv_tx_done_status(&tx_rig.txq, nb - 1), RTE_ETH_TX_DESC_FULL);
+			while (tx_rig_send(&sent))
+				assert_int_equal(sent.inlined, lens[i]);
+			tx_rig_complete();
+			assert_true(mdv_tx_done_cleanup(&tx_rig.txq, 0) > 0);
+			tx_rig_stop();
+		}
+}
+
+/** Behind the WQE that failed all are lost; those before it are not. */
+static void
+packets_are_counted_by_wqes(void **state)
+{
+	(void)state;
+	for (unsigned int w = 0; w < RTE_DIM(widths); w++) {
+		const eth_tx_burst_t burst = mdv_tx_select(MDV_TX_INLINE_OPTS, widths[w]);
+		struct rte_mbuf *pkts[5];
+		unsigned int i;
+
+		start(INLINE_MAX);
+		for (i = 0; i < RTE_DIM(pkts); i++)
+			pkts[i] = tx_rig_packet(1, i == 1 ? 200 : 60 + i);
+		assert_int_equal(burst(&tx_rig.txq, pkts, 3), 3);
+		assert_int_equal(burst(&tx_rig.txq, pkts + 3, 2), 2);
+		/* The second burst's first WQE fails; with vectors it is the queue's second. */
+		((struct mlx5_err_cqe *)tx_rig_cqe(MLX5_CQE_REQ_ERR, widths[w] != 0 ? 3 : 5))
+			->syndrome = MLX5_CQE_SYNDROME_LOCAL_PROT_ERR;
+		assert_int_equal(burst(&tx_rig.txq, pkts, 0), 0);
+		assert_int_equal(tx_rig.txq.count.packets, 3);
+		assert_int_equal(tx_rig.txq.count.bytes, 60 + 200 + 62);
+		assert_int_equal(tx_rig.txq.count.errors, 2);
+		tx_rig_stop();
+	}
+}
+
+int
+main(void)
+{
+	static bool no = false, yes = true;
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate(all_lengths_at_all_places, &no),
+		cmocka_unit_test_prestate(all_lengths_at_all_places, &yes),
+		cmocka_unit_test(no_byte_behind_a_packet_is_read),
+		cmocka_unit_test(bytes_of_a_wqe),
+		cmocka_unit_test(packets_of_all_kinds),
+		cmocka_unit_test(what_is_not_inlined),
+		cmocka_unit_test(a_queue_takes_as_many_packets_as_descriptors),
+		cmocka_unit_test(packets_are_counted_by_wqes),
+	};
+
+	srandom(20261126);
+	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
+}
