@@ -39,8 +39,8 @@ struct tx_sent {
 	bool inserted;
 	uint16_t tci;
 	uint32_t inlined; /**< bytes that were in the WQE */
-	uint16_t mss;   /**< 0: no segmentation */
-	uint8_t swp[4]; /**< of the software parser, with types */
+	uint16_t mss;     /**< 0: no segmentation */
+	uint8_t swp[4];   /**< of the software parser, with types */
 	uint8_t swp_types;
 };
 

@@ -20,6 +20,7 @@ VARIANTS = [
     ("", "", "", ""),
     (" uncompressed", ",rx_cqe_comp=off", ",rxq_cqe_comp_en=0", "rx plain 64 B x"),
     (" striding", ",mprq=on", ",mprq_en=1,rxqs_min_mprq=1", "rx plain "),
+    (" inlined", ",tx_inline=204", ",txqs_min_inline=0,txq_inline_mpw=204,txq_inline_max=204", "tx plain 64 B x"),
 ]
 MEMORY_MIB = 512
 # Drivers' names in ethdev and as everybody calls them.
