@@ -104,3 +104,12 @@ def test_nothing_measured_is_no_page(tmp_path):
     assert done.returncode == 1 and f"{tmp_path} has no results" in done.stderr
     assert not (tmp_path / "bench.html").exists()
     assert page.make(tmp_path) is None
+
+
+def test_the_guide_shows_its_charts():
+    """All that there are, each of them a chart."""
+    guide = paths.ROOT / "doc/guides/performance.rst"
+    shown = [line.split()[-1] for line in guide.read_text(encoding="utf-8").splitlines() if line.startswith(".. image::")]
+    assert shown and sorted(shown) == sorted(f"charts/{file.name}" for file in (guide.parent / "charts").iterdir())
+    for chart in shown:
+        assert tree.parse(guide.parent / chart).getroot().tag == f"{SVG}svg"
