@@ -27,6 +27,7 @@
 #define CHECK_QUEUES      4
 #define CHECK_LAST_QUEUE  (CHECK_QUEUES - 1)
 #define CHECK_RING        512
+#define CHECK_HEAD        64 /* bytes that are split off, where a row asks for it */
 #define CHECK_BENCH_BURST 32
 #define CHECK_NO_ROW      UINT32_MAX
 #define CHECK_RETA_GROUPS (RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE)
@@ -55,9 +56,10 @@ struct check_port {
 	uint64_t rx_offloads, tx_offloads; /**< as started */
 	struct rte_mempool *pool;
 	/** How the next start is to be. */
-	struct rte_mempool *rx_pool; /**< of receive queues; NULL: pool */
-	bool deferred;               /**< the last queues of both directions wait */
-	bool events;                 /**< of the link */
+	struct rte_mempool *rx_pool;   /**< of receive queues; NULL: pool */
+	struct rte_mempool *head_pool; /**< of each frame's head; NULL: it is not split */
+	bool deferred;                 /**< the last queues of both directions wait */
+	bool events;                   /**< of the link */
 };
 
 enum check_result {

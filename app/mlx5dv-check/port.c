@@ -113,13 +113,22 @@ queues_setup(struct check_port *port)
 {
 	struct rte_eth_rxconf rx = port->info.default_rxconf;
 	struct rte_eth_txconf tx = port->info.default_txconf;
+	struct rte_mempool *rest = port->rx_pool != NULL ? port->rx_pool : port->pool;
+	union rte_eth_rxseg segs[] = {
+		{ .split = { .mp = port->head_pool, .length = CHECK_HEAD } },
+		{ .split = { .mp = rest } },
+	};
 	int ret = 0;
 
+	if (port->head_pool != NULL) {
+		rx.rx_seg = segs;
+		rx.rx_nseg = RTE_DIM(segs);
+	}
 	for (uint16_t q = 0; q < port->nb_queues && ret == 0; q++) {
 		rx.rx_deferred_start = port->deferred && q == CHECK_LAST_QUEUE;
 		tx.tx_deferred_start = rx.rx_deferred_start;
 		ret = rte_eth_rx_queue_setup(port->id, q, CHECK_RING, SOCKET_ID_ANY, &rx,
-			port->rx_pool != NULL ? port->rx_pool : port->pool);
+			port->head_pool != NULL ? NULL : rest);
 		if (ret == 0)
 			ret = rte_eth_tx_queue_setup(port->id, q, CHECK_RING, SOCKET_ID_ANY, &tx);
 	}

@@ -259,7 +259,7 @@ DEFECTS = [
     ("steering/match/spec.c", "build->match->mask.gre_key = be32toh(mask->key);", "build->match->mask.gre_key = 0;",
      {"item: gre_key", "item: gre_option", "item: nvgre"}),
     ("hw/format/rewrite.c", "step->nb_bits, value + step->data);", "step->nb_bits, value);", {"action: dec_ttl", "action: inc_tcp_seq"}),
-    ("hw/queue/rq.c", "(*piece)->bytes += part;", "(*piece)->bytes += 0;", {"scattered Rx"}),
+    ("hw/queue/rq.c", "(*piece)->bytes += part;", "(*piece)->bytes += 0;", {"scattered Rx", "buffer split"}),
 ]
 
 

@@ -25,6 +25,7 @@ ROWS = {
     "Power mgmt address monitor": {"monitor address"},
     "MTU update": {"MTU"},
     "Scattered Rx": {"scattered Rx"},
+    "Buffer split on Rx": {"buffer split"},
     "TSO": {"TSO", "VXLAN TSO"},
     "Promiscuous mode": {"promiscuous"},
     "Allmulticast mode": {"all multicast"},

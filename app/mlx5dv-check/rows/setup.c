@@ -38,6 +38,60 @@ receive_chains(struct check *check)
 	return check_traffic_flood(check, CHECK_PEER, LONG_FRAME) == 0 ? CHECK_PASS : CHECK_FAIL;
 }
 
+/** One frame is split where it should be, and all that come are whole. */
+static enum check_result
+receive_split(struct check *check, const struct rte_mempool *head_pool)
+{
+	const struct check_frame frame = { .size = LONG_FRAME };
+	enum check_result result = CHECK_PASS;
+	struct check_gots gots = { .nb = 0 };
+	const int ret = check_traffic_exchange(check, CHECK_PEER, &frame, 1, &gots);
+	const struct rte_mbuf *mbuf = gots.nb == 1 ? gots.got[0].mbuf : NULL;
+
+	if (ret != 0 || mbuf == NULL)
+		result =
+			check_fail(check, "a frame came %u times: %s", gots.nb, rte_strerror(-ret));
+	else if (mbuf->nb_segs != 2 || mbuf->data_len != CHECK_HEAD || mbuf->pkt_len != LONG_FRAME)
+		result = check_fail(check, "%u bytes in %u mbufs, %u of them in the first",
+			mbuf->pkt_len, mbuf->nb_segs, mbuf->data_len);
+	else if (mbuf->pool != head_pool || mbuf->next->pool == head_pool)
+		result = check_fail(check, "a segment is of the other mempool");
+	check_traffic_free(&gots);
+	if (result != CHECK_PASS)
+		return result;
+	return check_traffic_flood(check, CHECK_PEER, LONG_FRAME) == 0 ? CHECK_PASS : CHECK_FAIL;
+}
+
+static enum check_result
+split(struct check *check)
+{
+	struct check_port *port = &check->port[CHECK_PORT];
+	const uint64_t before = port->rx_offloads;
+	struct rte_mempool *heads;
+	enum check_result result;
+	int ret;
+
+	if (!(port->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT))
+		return check_absent(check, "no such offload");
+	heads = rte_pktmbuf_pool_create("check_heads", SMALL_POOL, 0, 0,
+		RTE_PKTMBUF_HEADROOM + CHECK_HEAD, rte_eth_dev_socket_id(port->id));
+	if (heads == NULL)
+		return check_fail(check, "no memory for a mempool: %s", rte_strerror(rte_errno));
+	port->head_pool = heads;
+	port->rx_offloads |= RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
+	ret = check_port_again(port);
+	result = ret == 0 ? receive_split(check, heads)
+			  : check_fail(check, "cannot start it: %s", rte_strerror(-ret));
+	port->head_pool = NULL;
+	port->rx_offloads = before;
+	ret = check_port_again(port);
+	/* Queues that were not set up anew may still have it. */
+	if (ret != 0)
+		return check_fail(check, "setting it back: %s", rte_strerror(-ret));
+	rte_mempool_free(heads);
+	return result;
+}
+
 static enum check_result
 scattered(struct check *check)
 {
@@ -269,6 +323,7 @@ fast_free(struct check *check)
 
 const struct check_row check_rows_setup[] = {
 	{ "scattered Rx", "a frame in several mbufs, and all of them whole", scattered },
+	{ "buffer split", "a frame's first bytes in a mempool of their own", split },
 	{ "fast free", "packets leave, and all buffers come back", fast_free },
 	{ "deferred start", "a queue that waits or is stopped has no packets", deferred_start },
 	{ "run-time Rx queue setup", "another mempool while the port runs", runtime_rx_setup },
