@@ -40,8 +40,9 @@ receive_chains(struct check *check)
 
 /** One frame is split where it should be, and all that come are whole. */
 static enum check_result
-receive_split(struct check *check, const struct rte_mempool *head_pool)
+receive_split(struct check *check)
 {
+	const struct rte_mempool *head_pool = check->port[CHECK_PORT].head_pool;
 	const struct check_frame frame = { .size = LONG_FRAME };
 	enum check_result result = CHECK_PASS;
 	struct check_gots gots = { .nb = 0 };
@@ -62,64 +63,51 @@ receive_split(struct check *check, const struct rte_mempool *head_pool)
 	return check_traffic_flood(check, CHECK_PEER, LONG_FRAME) == 0 ? CHECK_PASS : CHECK_FAIL;
 }
 
+/** Start the port with @p offload and, at @p place, a mempool of buffers with @p room bytes; let
+ * the row look; and set it back. */
 static enum check_result
-split(struct check *check)
+with_pool(struct check *check, uint64_t offload, struct rte_mempool **place, uint16_t room,
+	enum check_result (*look)(struct check *check))
 {
 	struct check_port *port = &check->port[CHECK_PORT];
 	const uint64_t before = port->rx_offloads;
-	struct rte_mempool *heads;
+	struct rte_mempool *pool;
 	enum check_result result;
 	int ret;
 
-	if (!(port->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT))
+	if (!(port->info.rx_offload_capa & offload))
 		return check_absent(check, "no such offload");
-	heads = rte_pktmbuf_pool_create("check_heads", SMALL_POOL, 0, 0,
-		RTE_PKTMBUF_HEADROOM + CHECK_HEAD, rte_eth_dev_socket_id(port->id));
-	if (heads == NULL)
+	pool = rte_pktmbuf_pool_create("check_small", SMALL_POOL, 0, 0, RTE_PKTMBUF_HEADROOM + room,
+		rte_eth_dev_socket_id(port->id));
+	if (pool == NULL)
 		return check_fail(check, "no memory for a mempool: %s", rte_strerror(rte_errno));
-	port->head_pool = heads;
-	port->rx_offloads |= RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
+	*place = pool;
+	port->rx_offloads |= offload;
 	ret = check_port_again(port);
-	result = ret == 0 ? receive_split(check, heads)
+	result = ret == 0 ? look(check)
 			  : check_fail(check, "cannot start it: %s", rte_strerror(-ret));
-	port->head_pool = NULL;
+	*place = NULL;
 	port->rx_offloads = before;
 	ret = check_port_again(port);
 	/* Queues that were not set up anew may still have it. */
 	if (ret != 0)
 		return check_fail(check, "setting it back: %s", rte_strerror(-ret));
-	rte_mempool_free(heads);
+	rte_mempool_free(pool);
 	return result;
+}
+
+static enum check_result
+split(struct check *check)
+{
+	return with_pool(check, RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT, &check->port[CHECK_PORT].head_pool,
+		CHECK_HEAD, receive_split);
 }
 
 static enum check_result
 scattered(struct check *check)
 {
-	struct check_port *port = &check->port[CHECK_PORT];
-	const uint64_t before = port->rx_offloads;
-	struct rte_mempool *small;
-	enum check_result result;
-	int ret;
-
-	if (!(port->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER))
-		return check_absent(check, "no such offload");
-	small = rte_pktmbuf_pool_create("check_small", SMALL_POOL, 0, 0,
-		RTE_PKTMBUF_HEADROOM + SMALL_ROOM, rte_eth_dev_socket_id(port->id));
-	if (small == NULL)
-		return check_fail(check, "no memory for a mempool: %s", rte_strerror(rte_errno));
-	port->rx_pool = small;
-	port->rx_offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
-	ret = check_port_again(port);
-	result = ret == 0 ? receive_chains(check)
-			  : check_fail(check, "cannot start it: %s", rte_strerror(-ret));
-	port->rx_pool = NULL;
-	port->rx_offloads = before;
-	ret = check_port_again(port);
-	/* Queues that were not set up anew may still have it. */
-	if (ret != 0)
-		return check_fail(check, "setting it back: %s", rte_strerror(-ret));
-	rte_mempool_free(small);
-	return result;
+	return with_pool(check, RTE_ETH_RX_OFFLOAD_SCATTER, &check->port[CHECK_PORT].rx_pool,
+		SMALL_ROOM, receive_chains);
 }
 
 /** The row's rule takes frames to the last queue. @return whether one comes there as it should */
