@@ -321,8 +321,8 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 	MDV_TX_AND_FAST_FREE(X, name, opts) \
 	MDV_TX_AND_FAST_FREE(X, name##_csum, (opts) | MDV_TX_CSUM) \
 	MDV_TX_AND_FAST_FREE(X, name##_tso, (opts) | MDV_TX_CSUM | MDV_TX_TSO)
-/** X(name, opts) for each set of options without MDV_TX_INLINE_L2, MDV_TX_SWP and MDV_TX_INLINE; @p prefix is the
- * name of the empty set. */
+/** X(name, opts) for each set of options without MDV_TX_INLINE_L2, MDV_TX_SWP and MDV_TX_INLINE; @p
+ * prefix is the name of the empty set. */
 #define MDV_TX_OPTS_PLAIN(X, prefix) MDV_TX_AND_CSUM_TSO(X, prefix, 0)
 /** The same with MDV_TX_INLINE_L2. */
 #define MDV_TX_OPTS_INLINE(X, prefix) \
