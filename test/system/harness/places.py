@@ -68,7 +68,7 @@ def one_host(_):
     with cards.up(f"wire=loop,kernel=tap:{netdev},mac={MACS[0]}") as card, host.Namespace() as space:
         space.take(netdev, "10.77.0.1/24")
         end = End(card, "10.77.0.1", space.name)
-        wait_for_gid(end)
+        wait_for_netdev(end)
         yield end, end
 
 
@@ -90,18 +90,19 @@ def bridge(_):
             space.take(netdev, f"10.77.0.{number}/24")
             ends.append(End(card, f"10.77.0.{number}", space.name, wire))
         for end in ends:
-            wait_for_gid(end)
+            wait_for_netdev(end)
         yield tuple(ends)
 
 
-def wait_for_gid(end):
-    """The card has seen the address."""
-    wanted = f"0000:0000:0000:0000:0000:ffff:0a4d:{int(end.address[-1]):04x}"
+def wait_for_netdev(end):
+    """The card has seen the netdev's address, and that it is up: two messages of the kernel, one behind the other."""
+    gid = f"0000:0000:0000:0000:0000:ffff:0a4d:{int(end.address[-1]):04x}"
     until = time.monotonic() + PATIENCE
-    gid = cards.directory(end.card) / "sys/class/infiniband/mlx5_0/ports/1/gids/3"
-    while gid.read_text(encoding="ascii").strip() != wanted:
-        assert time.monotonic() < until, gid.read_text(encoding="ascii")
-        time.sleep(0.02)
+    port = cards.directory(end.card) / "sys/class/infiniband/mlx5_0/ports/1"
+    for name, wanted in (("gids/3", gid), ("state", "4: ACTIVE")):
+        while (found := (port / name).read_text(encoding="ascii").strip()) != wanted:
+            assert time.monotonic() < until, (name, found)
+            time.sleep(0.02)
 
 
 # Of addresses of RDMA alone, and one of hosts; HOSTS all have IP.
