@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <rte_common.h>
 #include <rte_prefetch.h>
@@ -58,6 +60,21 @@ mdv_slab_fini(struct mdv_slab *slab)
 	memset(slab->unused, 0, sizeof(slab->unused));
 }
 
+/**
+ * Have the kernel map the pages inside a chunk with one call: faulted in one after the other they
+ * were two of five page faults that rules take. Linux before 5.14 refuses, and they are faulted in.
+ */
+static void
+slab_populate(struct mdv_slab_chunk *chunk)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	void *start = RTE_PTR_ALIGN_CEIL((void *)chunk, page);
+	void *end = RTE_PTR_ALIGN_FLOOR(RTE_PTR_ADD(chunk, SLAB_CHUNK_BYTES), page);
+
+	if (start < end)
+		(void)madvise(start, RTE_PTR_DIFF(end, start), MADV_POPULATE_WRITE);
+}
+
 /** The objects of a new chunk, in ascending order. @return the first; NULL: no memory */
 static struct mdv_slab_object *
 slab_cut(struct mdv_slab *slab, size_t size)
@@ -68,6 +85,7 @@ slab_cut(struct mdv_slab *slab, size_t size)
 
 	if (chunk == NULL)
 		return NULL;
+	slab_populate(chunk);
 	chunk->next = slab->chunks;
 	slab->chunks = chunk;
 	while (nb-- != 0) {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Objects of a few sizes: their places, their reuse, and a lack of memory. */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/slab.h"
 #include "rig.h"
@@ -13,14 +16,37 @@
 void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
-static unsigned int nb_allocs;
+static void *chunk_start;
+static size_t chunk_size;
+static unsigned int nb_allocs, nb_populated;
 static bool no_memory;
 
 void *
 __wrap_aligned_alloc(size_t alignment, size_t size)
 {
 	nb_allocs++;
-	return no_memory ? NULL : __real_aligned_alloc(alignment, size);
+	chunk_size = size;
+	chunk_start = no_memory ? NULL : __real_aligned_alloc(alignment, size);
+	return chunk_start;
+}
+
+int __wrap_madvise(void *addr, size_t length, int advice);
+
+/** As of a kernel that does not know the advice: the slab works on. */
+int
+__wrap_madvise(void *addr, size_t length, int advice)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+
+	assert_int_equal(advice, MADV_POPULATE_WRITE);
+	assert_int_equal((uintptr_t)addr % page, 0);
+	assert_int_equal(length % page, 0);
+	assert_in_range((uintptr_t)addr, (uintptr_t)chunk_start, (uintptr_t)chunk_start + page);
+	assert_true((uint8_t *)addr + length <= (uint8_t *)chunk_start + chunk_size);
+	assert_true(length + 2 * page > chunk_size);
+	nb_populated++;
+	errno = EINVAL;
+	return -1;
 }
 
 static const size_t sizes[] = { 0, 1, 63, 64, 65, 128, 1000, MDV_SLAB_OBJECT_MAX - 63,
@@ -48,7 +74,7 @@ objects_begin_at_lines_and_do_not_overlap(void **state)
 	(void)state;
 	for (k = 0; k < RTE_DIM(sizes); k++) {
 		mdv_slab_init(&slab);
-		nb_allocs = 0;
+		nb_allocs = nb_populated = 0;
 		for (i = 0; i < NB_OBJECTS; i++) {
 			objects[i] = mdv_slab_get(&slab, sizes[k]);
 			assert_non_null(objects[i]);
@@ -60,6 +86,7 @@ objects_begin_at_lines_and_do_not_overlap(void **state)
 			const size_t a_chunk = (64 * 1024 - MDV_SLAB_LINE) / size;
 
 			assert_int_equal(nb_allocs, (NB_OBJECTS + a_chunk - 1) / a_chunk);
+			assert_int_equal(nb_populated, nb_allocs);
 		} else {
 			assert_int_equal(nb_allocs, NB_OBJECTS);
 		}
