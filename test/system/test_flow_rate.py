@@ -38,6 +38,8 @@ def test_flow_perf_runs(result):
 def test_flow_perf_runs_on_the_intree_driver(result, tap_allowed):
     rates = result["flow_perf"]["mlx5_pci, dv_flow_en=0"]
     assert rates["inserted"] > 0 and rates["deleted"] > 0
+    for driver in result["flow_perf"].values():
+        assert 100 < driver["bytes"] < 10000, result["flow_perf"]
 
 
 @pytest.mark.long
