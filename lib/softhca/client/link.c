@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/stack.h"
 #include "base/unix_address.h"
 #include "client/share.h"
 #include "keeper/message.h"
@@ -166,17 +167,33 @@ receive(int fd, struct arrival *arrival, void *room, size_t size)
 	return length - (ssize_t)sizeof(arrival->reply);
 }
 
+/** @return the bytes at the message's address that go along: some of the calling thread's stack. */
+static size_t
+find_ahead(const struct shca_message *message)
+{
+	const uint64_t at = message->address - message->stack;
+
+	if (message->address < message->stack || at >= message->stack_length)
+		return 0;
+	if (message->stack_length - at < SHCA_MESSAGE_AHEAD_MAX)
+		return (size_t)(message->stack_length - at);
+	return SHCA_MESSAGE_AHEAD_MAX;
+}
+
 /** Send a message, with a file if @p passed is one. */
 static bool
 send_message(int fd, const struct shca_message *message, int passed)
 {
-	struct iovec part = { .iov_len = sizeof(*message) };
+	struct iovec parts[] = {
+		{ .iov_len = sizeof(*message) },
+		{ .iov_base = (void *)(uintptr_t)message->address, .iov_len = find_ahead(message) },
+	};
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct msghdr header = { .msg_iov = parts, .msg_iovlen = 2 };
 	struct cmsghdr *cmsg;
 	ssize_t sent;
 
-	memcpy(&part.iov_base, &message, sizeof(message)); /* iovec has no const form */
+	memcpy(&parts[0].iov_base, &message, sizeof(message)); /* iovec has no const form */
 	if (passed >= 0) {
 		header.msg_control = control;
 		header.msg_controllen = sizeof(control);
@@ -189,7 +206,7 @@ send_message(int fd, const struct shca_message *message, int passed)
 	do
 		sent = sendmsg(fd, &header, MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
-	return sent == (ssize_t)sizeof(*message);
+	return sent == (ssize_t)(parts[0].iov_len + parts[1].iov_len);
 }
 
 static int
@@ -225,6 +242,24 @@ place_fds(const struct arrival *arrival)
 	}
 }
 
+/** Write what the keeper answers, where it may. @param bytes of them all, @p length */
+static void
+place_writes(const struct shca_message *message, const struct shca_reply *reply,
+	const uint8_t *bytes, ssize_t length)
+{
+	for (unsigned int i = 0; i < reply->nb_writes && i < SHCA_MESSAGE_WRITES_MAX; i++) {
+		const struct shca_reply_write *write = &reply->writes[i];
+		const uint64_t at = write->address - message->stack;
+
+		if (at > message->stack_length || write->length > message->stack_length - at ||
+			(ssize_t)write->length > length)
+			return;
+		memcpy((void *)(uintptr_t)write->address, bytes, write->length);
+		bytes += write->length;
+		length -= write->length;
+	}
+}
+
 static int
 share(int fd, const struct arrival *arrival)
 {
@@ -243,11 +278,17 @@ share(int fd, const struct arrival *arrival)
 static bool
 ask(int fd, const struct shca_message *message, struct arrival *arrival)
 {
+	uint8_t written[SHCA_MESSAGE_WRITTEN_MAX];
+	ssize_t length;
 	int ret = 0;
 
 	for (;;) {
-		if (!send_message(fd, message, -1) || receive(fd, arrival, NULL, 0) < 0)
+		if (!send_message(fd, message, -1))
 			return false;
+		length = receive(fd, arrival, written, sizeof(written));
+		if (length < 0)
+			return false;
+		place_writes(message, &arrival->reply, written, length);
 		if (arrival->reply.type != SHCA_REPLY_SHARE)
 			return true;
 		ret = share(fd, arrival);
@@ -269,8 +310,11 @@ complain(int ret)
 	return ret;
 }
 
-/** @param made gets the descriptors that came @return what the keeper answers, or -EIO */
-static int
+/**
+ * The frame of this function is below all that its callers have on the stack.
+ * @param made gets the descriptors that came @return what the keeper answers, or -EIO
+ */
+static __attribute__((noinline)) int
 call(const char *dir, struct shca_message *message, struct shca_link_fds *made)
 {
 	struct arrival arrival = { .reply.ret = -EIO };
@@ -281,6 +325,8 @@ call(const char *dir, struct shca_message *message, struct shca_link_fds *made)
 	if (fd < 0)
 		return fd;
 	message->version = SHCA_MESSAGE_VERSION;
+	message->stack = (uintptr_t)__builtin_frame_address(0);
+	message->stack_length = shca_stack_callers(__builtin_frame_address(0));
 	works = ask(fd, message, &arrival);
 	put_link(fd, works);
 	if (!works)

@@ -6,7 +6,10 @@
  * they are.
  *
  * A request names what it is about by the program's own addresses and descriptors: the keeper looks
- * there itself (abi/core/user.h). What only the program can do for it, it is told to do first:
+ * there itself (abi/core/user.h). Requests of libibverbs and their answers are on the stack of the
+ * thread that calls, which nobody else unmaps: those bytes go along, and a rule costs neither side
+ * a system call more than for the messages. What only the program can do for it, it is told to do
+ * first:
  *
  *     program    IOCTL ──>                        STOP ──>      SHARE + file ──>     IOCTL ──>
  *     keeper               <── share this memory      <── done               <── done      <── 0
@@ -25,9 +28,13 @@
 /** Name of the keeper's socket in the directory of its card. */
 #define SHCA_MESSAGE_SOCKET "keeper"
 /** Of this header; a keeper and a program of other versions do not understand each other. */
-#define SHCA_MESSAGE_VERSION 4
+#define SHCA_MESSAGE_VERSION 5
 /** Descriptors in one message, at most. */
 #define SHCA_MESSAGE_FDS_MAX 2
+/** Bytes of the program's memory in one request, and answers in one reply, at most. */
+#define SHCA_MESSAGE_AHEAD_MAX   1024
+#define SHCA_MESSAGE_WRITES_MAX  4
+#define SHCA_MESSAGE_WRITTEN_MAX 512
 /** Files of memory that a program has moved there are called so. */
 #define SHCA_MESSAGE_MEMORY "softhca-memory"
 
@@ -47,6 +54,7 @@ enum shca_message_type {
 	SHCA_MESSAGE_NB,
 };
 
+/** What the program has at @a address, SHCA_MESSAGE_AHEAD_MAX bytes at most, may follow. */
 struct shca_message {
 	uint32_t version;
 	uint32_t type; /**< enum shca_message_type */
@@ -58,6 +66,8 @@ struct shca_message {
 	uint64_t address;
 	uint64_t length;
 	uint64_t offset;
+	/** Memory that the program writes answers to itself; length 0: none. */
+	uint64_t stack, stack_length;
 };
 
 enum shca_reply_type {
@@ -68,6 +78,7 @@ enum shca_reply_type {
 	SHCA_REPLY_DATAGRAM, /**< of netlink: its bytes follow; more replies come */
 };
 
+/** The bytes of @a writes follow, one behind the other. */
 struct shca_reply {
 	uint32_t type; /**< enum shca_reply_type */
 	int32_t ret;   /**< 0 or a negative errno */
@@ -80,7 +91,13 @@ struct shca_reply {
 	} fds[SHCA_MESSAGE_FDS_MAX];
 	uint64_t start, length, offset;
 	uint32_t prot; /**< PROT_*, of the memory now */
-	uint32_t unused;
+	uint32_t nb_writes;
+	/** What the program puts at @a address, in this order. */
+	struct shca_reply_write {
+		uint64_t address;
+		uint32_t length;
+		uint32_t unused;
+	} writes[SHCA_MESSAGE_WRITES_MAX];
 };
 
 #endif /* SHCA_KEEPER_MESSAGE_H */

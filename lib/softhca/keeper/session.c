@@ -2,6 +2,7 @@
 /* One row a type of request. */
 #include "keeper/session.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -278,11 +279,14 @@ static int (*const rows[SHCA_MESSAGE_NB])(
 static bool
 receive(struct session *session, struct shca_message *message, ssize_t *length)
 {
-	struct iovec part = { .iov_base = message, .iov_len = sizeof(*message) };
+	struct iovec parts[] = {
+		{ .iov_base = message, .iov_len = sizeof(*message) },
+		{ .iov_base = session->user.ahead.bytes, .iov_len = SHCA_MESSAGE_AHEAD_MAX },
+	};
 	char control[CMSG_SPACE(sizeof(int))];
 	struct msghdr header = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
+		.msg_iov = parts,
+		.msg_iovlen = 2,
 		.msg_control = control,
 		.msg_controllen = sizeof(control),
 	};
@@ -326,13 +330,16 @@ run(struct session *session, const struct shca_message *message, ssize_t length)
 	struct shca_user *user = &session->user;
 	int ret;
 
-	if (length != sizeof(*message) || message->version != SHCA_MESSAGE_VERSION)
+	if (length < (ssize_t)sizeof(*message) || message->version != SHCA_MESSAGE_VERSION)
 		return -EPROTONOSUPPORT;
 	if (message->type >= SHCA_MESSAGE_NB)
 		return -EINVAL;
 	session->is_to_share = false;
 	user->nb_fds = 0;
-	user->ahead.nb_bytes = 0;
+	user->ahead.address = message->address;
+	user->ahead.nb_bytes = (size_t)length - sizeof(*message);
+	user->deferred.start = message->stack;
+	user->deferred.length = message->stack_length;
 	pthread_rwlock_rdlock(&session->shared->running);
 	shca_user_current = user;
 	ret = rows[message->type](session, message);
@@ -349,6 +356,19 @@ run(struct session *session, const struct shca_message *message, ssize_t length)
 	return ret;
 }
 
+/** Have the program write what was deferred. */
+static void
+fill_writes(struct shca_user *user, struct shca_reply *reply)
+{
+	static_assert(SHCA_MESSAGE_WRITES_MAX == SHCA_USER_WRITES_MAX, "all of them");
+	reply->nb_writes = user->deferred.nb;
+	for (unsigned int i = 0; i < user->deferred.nb; i++)
+		reply->writes[i] = (struct shca_reply_write){
+			.address = user->deferred.write[i].address,
+			.length = user->deferred.write[i].length,
+		};
+}
+
 static bool
 answer(struct session *session, int ret)
 {
@@ -361,12 +381,16 @@ answer(struct session *session, int ret)
 		.offset = session->range.offset,
 		.prot = session->range.prot,
 	};
-	struct iovec part = { .iov_base = &reply, .iov_len = sizeof(reply) };
+	struct iovec parts[] = {
+		{ .iov_base = &reply, .iov_len = sizeof(reply) },
+		{ .iov_base = user->deferred.bytes, .iov_len = user->deferred.nb_bytes },
+	};
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(SHCA_USER_FDS_MAX * sizeof(int))] = { 0 };
-	struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct msghdr header = { .msg_iov = parts, .msg_iovlen = 2 };
 	struct cmsghdr *cmsg;
 	ssize_t sent;
 
+	fill_writes(user, &reply);
 	if (user->nb_fds != 0) {
 		header.msg_control = control;
 		header.msg_controllen = CMSG_SPACE(user->nb_fds * sizeof(int));
@@ -381,6 +405,8 @@ answer(struct session *session, int ret)
 		memcpy(CMSG_DATA(cmsg) + i * sizeof(int), &user->fds[i].fd, sizeof(int));
 	}
 	sent = sendmsg(session->fd, &header, MSG_NOSIGNAL);
+	user->deferred.nb = 0;
+	user->deferred.nb_bytes = 0;
 	drop_fds(user);
 	return sent >= 0;
 }

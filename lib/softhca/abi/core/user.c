@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/stack.h"
 
 __thread __attribute__((tls_model("initial-exec"))) struct shca_user *shca_user_current;
 
@@ -126,39 +126,6 @@ guarded_copy(void *to, const void *from, size_t length)
 	return shca_mem_guard_run(run_copy, &copy) ? 0 : -EFAULT;
 }
 
-/** AddressSanitizer knows bytes between variables that nobody may copy; a kernel does not. */
-#if defined(__SANITIZE_ADDRESS__)
-#define IS_SANITIZED true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define IS_SANITIZED true
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED false
-#endif
-
-/** Where the calling thread's stack begins and ends; both 0: not known yet. */
-static __thread __attribute__((tls_model("initial-exec"))) uintptr_t stack_low, stack_high;
-
-static void
-find_stack(void)
-{
-	pthread_attr_t attr;
-	size_t nb_bytes = 0;
-	void *low = NULL;
-
-	stack_high = UINTPTR_MAX; /* none, rather than ask again */
-	stack_low = UINTPTR_MAX;
-	if (pthread_getattr_np(pthread_self(), &attr) != 0)
-		return;
-	if (pthread_attr_getstack(&attr, &low, &nb_bytes) == 0) {
-		stack_low = (uintptr_t)low;
-		stack_high = stack_low + nb_bytes;
-	}
-	pthread_attr_destroy(&attr);
-}
-
 /**
  * @return whether the memory is that of callers of this function, on the stack of this process's
  * thread: it is mapped, and nobody can unmap it meanwhile. libibverbs has requests there, and a
@@ -167,15 +134,15 @@ find_stack(void)
 static __attribute__((noinline)) bool
 is_callers(uint64_t address, size_t length)
 {
-	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	const void *frame = __builtin_frame_address(0);
+	const uint64_t here = (uintptr_t)frame;
+	size_t nb_bytes;
 
-	if (IS_SANITIZED || shca_user_current != NULL)
+	if (shca_user_current != NULL)
 		return false;
-	if (stack_high == 0)
-		find_stack();
-	/* A thread may run on another stack for a while. */
-	return here >= stack_low && address >= here && address < stack_high &&
-		length <= stack_high - address;
+	nb_bytes = shca_stack_callers(frame);
+	return address >= here && address - here < nb_bytes &&
+		length <= nb_bytes - (address - here);
 }
 
 /** @return whether the memory is among what was read last. */
@@ -185,6 +152,46 @@ is_ahead(const struct shca_user *user, uint64_t address, size_t length)
 	return address >= user->ahead.address &&
 		address - user->ahead.address <= user->ahead.nb_bytes &&
 		length <= user->ahead.nb_bytes - (address - user->ahead.address);
+}
+
+/** Write what answers have been deferred until now, in their order. @return 0 or -EFAULT */
+static int
+write_deferred(struct shca_user *user)
+{
+	const struct iovec ours = { user->deferred.bytes, user->deferred.nb_bytes };
+	struct iovec theirs[SHCA_USER_WRITES_MAX];
+	const unsigned int nb = user->deferred.nb;
+	ssize_t ret;
+
+	if (nb == 0)
+		return 0;
+	for (unsigned int i = 0; i < nb; i++)
+		theirs[i] = (struct iovec){ (void *)(uintptr_t)user->deferred.write[i].address,
+			user->deferred.write[i].length };
+	user->deferred.nb = 0;
+	user->deferred.nb_bytes = 0;
+	ret = process_vm_writev(user->pid, &ours, 1, theirs, nb, 0);
+	return ret == (ssize_t)ours.iov_len ? 0 : -EFAULT;
+}
+
+/** @return whether the bytes go along with the request's answer: there is room, and the process has
+ * that memory until then. */
+static bool
+defer(struct shca_user *user, uint64_t to, const void *from, size_t length)
+{
+	const uint64_t at = to - user->deferred.start;
+
+	if (to < user->deferred.start || at > user->deferred.length ||
+		length > user->deferred.length - at)
+		return false;
+	if (user->deferred.nb == SHCA_USER_WRITES_MAX ||
+		length > sizeof(user->deferred.bytes) - user->deferred.nb_bytes)
+		return false;
+	user->deferred.write[user->deferred.nb++] =
+		(struct shca_user_write){ .address = to, .length = (uint32_t)length };
+	memcpy(user->deferred.bytes + user->deferred.nb_bytes, from, length);
+	user->deferred.nb_bytes += (uint32_t)length;
+	return true;
 }
 
 /** Copy from another process, and read what follows with it. The kernel ends where nothing is
@@ -198,6 +205,8 @@ read_ahead(struct shca_user *user, void *to, uint64_t from, size_t length)
 
 	if (!is_ahead(user, from, length)) {
 		user->ahead.nb_bytes = 0;
+		if (write_deferred(user) != 0)
+			return -1;
 		ret = process_vm_readv(user->pid, &ours, 1, &theirs, 1, 0);
 		if (ret < (ssize_t)length)
 			return ret;
@@ -238,6 +247,8 @@ shca_user_copy_in(void *to, uint64_t from, size_t length)
 	}
 	if (user != NULL && length <= sizeof(user->ahead.bytes))
 		ret = read_ahead(user, to, from, length);
+	else if (user != NULL && write_deferred(user) != 0)
+		return -EFAULT;
 	else
 		ret = process_vm_readv(shca_user_pid(), &ours, 1, &theirs, 1, 0);
 	if (ret >= 0 || errno == EFAULT)
@@ -260,6 +271,7 @@ shca_user_copy_out(uint64_t to, const void *from, size_t length)
 {
 	struct iovec ours = { .iov_len = length };
 	const struct iovec theirs = { .iov_base = (void *)(uintptr_t)to, .iov_len = length };
+	struct shca_user *user = shca_user_current;
 	ssize_t ret;
 
 	if (length == 0)
@@ -268,8 +280,13 @@ shca_user_copy_out(uint64_t to, const void *from, size_t length)
 		memcpy(theirs.iov_base, from, length);
 		return 0;
 	}
-	if (shca_user_current != NULL)
-		write_ahead(shca_user_current, to, from, length);
+	if (user != NULL) {
+		write_ahead(user, to, from, length);
+		if (defer(user, to, from, length))
+			return 0;
+		if (write_deferred(user) != 0)
+			return -EFAULT;
+	}
 	memcpy(&ours.iov_base, &from, sizeof(from)); /* iovec has no const form */
 	ret = process_vm_writev(shca_user_pid(), &ours, 1, &theirs, 1, 0);
 	if (ret >= 0 || errno == EFAULT)

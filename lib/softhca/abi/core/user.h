@@ -39,6 +39,17 @@ struct shca_pin {
 /** Bytes that are read at once. */
 #define SHCA_USER_AHEAD_BYTES 1024
 
+/** Answers that go along with the end of a request, at most, and their bytes. */
+#define SHCA_USER_WRITES_MAX  4
+#define SHCA_USER_WRITE_BYTES 512
+
+/** Bytes for the process at @a address. */
+struct shca_user_write {
+	uint64_t address;
+	uint32_t length;
+	uint32_t unused;
+};
+
 /** A request of another process, from its arrival to its answer. Belongs to one thread. */
 struct shca_user {
 	pid_t pid;
@@ -63,6 +74,14 @@ struct shca_user {
 		size_t nb_bytes; /**< 0: none, as at the beginning of a request */
 		uint8_t bytes[SHCA_USER_AHEAD_BYTES];
 	} ahead;
+	/** What the process writes itself when it gets the answer: a copy saved, too. */
+	struct {
+		uint64_t start, length; /**< memory where it can: its thread's stack */
+		unsigned int nb;
+		uint32_t nb_bytes; /**< of all writes, one behind the other */
+		struct shca_user_write write[SHCA_USER_WRITES_MAX];
+		uint8_t bytes[SHCA_USER_WRITE_BYTES];
+	} deferred;
 };
 
 /** The request that this thread works at; NULL: it is of this process. */

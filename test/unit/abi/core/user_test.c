@@ -300,6 +300,79 @@ check_other_copies(struct shca_user *user)
 	assert_memory_equal(bytes, answer + 2, 2);
 }
 
+/** @return the byte of the other process at an address. */
+static uint8_t
+byte_there(const struct shca_user *user, const uint8_t *address)
+{
+	uint8_t byte = 0xff;
+	const struct iovec ours = { &byte, 1 };
+	const struct iovec theirs = { (void *)(uintptr_t)address, 1 };
+
+	assert_int_equal(__real_process_vm_readv(user->pid, &ours, 1, &theirs, 1, 0), 1);
+	return byte;
+}
+
+static void
+write_byte(const uint8_t *address, uint8_t byte)
+{
+	assert_int_equal(shca_user_copy_out((uintptr_t)address, &byte, 1), 0);
+}
+
+/** Answers on the other process's stack wait for its message, unless that can be seen. */
+static void
+check_other_deferred(struct shca_user *user)
+{
+	uint8_t bytes[SHCA_USER_WRITE_BYTES + 1] = { 77 };
+	uint8_t byte = 0;
+
+	user->ahead.nb_bytes = 0;
+	user->deferred.start = (uintptr_t)page + 64;
+	user->deferred.length = 1024;
+	for (uint8_t i = 0; i < 8; i++)
+		page[60 + i] = byte_there(user, page + 60 + i);
+	nb_copies = 0;
+	for (uint8_t i = 1; i <= SHCA_USER_WRITES_MAX; i++)
+		write_byte(page + 64 + i, 100 + i);
+	assert_int_equal(nb_copies, 0);
+	assert_int_equal(user->deferred.nb, SHCA_USER_WRITES_MAX);
+	assert_int_equal(user->deferred.nb_bytes, SHCA_USER_WRITES_MAX);
+	assert_int_equal(user->deferred.write[1].address, (uintptr_t)page + 66);
+	assert_int_equal(user->deferred.write[1].length, 1);
+	assert_int_equal(user->deferred.bytes[1], 102);
+	assert_int_equal(byte_there(user, page + 65), page[65]);
+	/* One more than there is room for: in order. */
+	write_byte(page + 65, 111);
+	assert_int_equal(nb_copies, 2);
+	assert_int_equal(user->deferred.nb, 0);
+	assert_int_equal(
+		byte_there(user, page + 64 + SHCA_USER_WRITES_MAX), 100 + SHCA_USER_WRITES_MAX);
+	assert_int_equal(byte_there(user, page + 65), 111);
+	/* What is read again is what was written. */
+	write_byte(page + 70, 120);
+	assert_int_equal(shca_user_copy_in(&byte, (uintptr_t)page + 70, 1), 0);
+	assert_int_equal(byte, 120);
+	assert_int_equal(user->deferred.nb, 0);
+	write_byte(page + 70, 121);
+	assert_int_equal(shca_user_copy_in(&byte, (uintptr_t)page + 70, 1), 0);
+	assert_int_equal(byte, 121);
+	assert_int_equal(user->deferred.nb, 1);
+	assert_int_equal(shca_user_copy_in(bytes, (uintptr_t)page, SHCA_USER_WRITE_BYTES), 0);
+	assert_int_equal(user->deferred.nb, 0);
+	assert_int_equal(byte_there(user, page + 70), 121);
+	/* Over either border, and more bytes than go along. */
+	nb_copies = 0;
+	assert_int_equal(shca_user_copy_out((uintptr_t)page + 63, bytes, 2), 0);
+	assert_int_equal(shca_user_copy_out((uintptr_t)page + 64 + 1023, bytes, 2), 0);
+	assert_int_equal(shca_user_copy_out((uintptr_t)page + 64, bytes, sizeof(bytes)), 0);
+	assert_int_equal(nb_copies, 3);
+	assert_int_equal(shca_user_copy_out((uintptr_t)page + 64, bytes, sizeof(bytes) - 1), 0);
+	assert_int_equal(shca_user_copy_out((uintptr_t)page + 64 + 1023, bytes, 1), 0);
+	assert_int_equal(nb_copies, 5);
+	assert_int_equal(user->deferred.nb, 0);
+	user->deferred.nb = user->deferred.nb_bytes = 0;
+	user->deferred.length = 0;
+}
+
 static void
 check_other(struct shca_user *user, int other_end, ino_t inode)
 {
@@ -319,6 +392,7 @@ check_other(struct shca_user *user, int other_end, ino_t inode)
 	assert_int_equal(seen, 3);
 	assert_int_equal(word, 1);
 	check_other_copies(user);
+	check_other_deferred(user);
 	assert_int_equal(shca_user_copy_in(&seen, 8, sizeof(seen)), -EFAULT);
 	assert_false(shca_caps_has(CAP_NET_RAW));
 	assert_int_equal(shca_user_memlock(), PAGE);
