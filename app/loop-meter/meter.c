@@ -27,6 +27,7 @@
 
 struct meter {
 	uint64_t nb; /**< loops; the last is whole once nb says so */
+	uint64_t hz; /**< ticks a second; 0 until the EAL knows */
 	uint32_t ticks[NB_TICKS];
 };
 
@@ -66,6 +67,7 @@ wait_for_queue(void *arg)
 	while (rte_eth_find_next(0) >= RTE_MAX_ETHPORTS ||
 		rte_eth_add_rx_callback(rte_eth_find_next(0), 0, on_receive, NULL) == NULL)
 		usleep(10000);
+	state.meter->hz = rte_get_tsc_hz();
 	return NULL;
 }
 

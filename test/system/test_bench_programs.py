@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from harness import frames, host, paths, pcapfile
 from harness.bench.loops import BURST, Loops
+from harness.bench.vpp import full_loops
 from harness.examples import SOURCES
 
 DESCRIPTORS = 512
@@ -44,6 +45,19 @@ def test_the_table(tmp_path):
     for row in rows:
         assert min(row["ratios"]) <= row["ratio"] <= max(row["ratios"]) and len(row["ratios"]) == 2
         assert f"{row['case']:24} {row['ours']:8.1f} {row['theirs']:8.1f}" in done.stdout
+
+
+def test_vpps_loops_are_of_full_frames():
+    """VPP is not here, its event log is (26.10): an empty poll is not in it, and a frame that is not full ends nothing."""
+    text = """6 of 100000 events in buffer, logger running
+       2.000001000: rdma-input-return: 256
+       2.000004500: rdma-input-return: 256
+       2.000004600: l2-patch-call: 256
+       2.000009500: rdma-input-return: 7
+       2.000019500: rdma-input-return: 256
+       2.000023000: rdma-input-return: 256
+"""
+    assert [round(1e9 * seconds) for seconds in full_loops(text)] == [3500, 3500]
 
 
 def test_needs_what_is_there():
