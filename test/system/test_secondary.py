@@ -14,6 +14,10 @@ from harness.shared import SecondaryTestpmd, SharedTestpmd, hugepages_at
 
 MAC = frames.PORT_MAC
 QUEUES = ["--rxq=2", "--txq=2", "--num-procs=2"]
+# Short frames come in one segment and are inlined when they leave, the others come and leave in two.
+SPLIT_INLINE = ([",tx_inline=204"], ["--mbuf-size=512,2048", "--rxpkts=64,0", "--rx-offloads=0x102000", "--tx-offloads=0x8000"])
+PLAIN = ([], [])
+BOTH_WAYS = pytest.mark.parametrize("way", [PLAIN, SPLIT_INLINE], ids=["plain", "split-inline"])
 
 
 @pytest.fixture(name="huge", scope="module")
@@ -23,8 +27,8 @@ def fixture_huge(tmp_path_factory):
 
 
 def datagrams(queue, count=100, at=0):
-    """Frames that the rules of primary() lead to that queue."""
-    return [frames.packet(sport=at + i, dport=queue, data=b"frame %d" % i) for i in range(count)]
+    """Frames that the rules of primary() lead to that queue; every third is long."""
+    return [frames.packet(sport=at + i, dport=queue, data=b"frame %d" % i + b"l" * (i % 3 // 2 * 500)) for i in range(count)]
 
 
 def swapped(sent):
@@ -32,14 +36,15 @@ def swapped(sent):
 
 
 @contextlib.contextmanager
-def primary(huge, tmp_path, faults=""):
+def primary(huge, tmp_path, faults="", way=PLAIN):
     """Queue 0 is its own, and it returns frames as they came; it and the far end of its cable."""
+    devargs, args = way
     options = ()
     if faults:
         (tmp_path / "faults").write_text(faults)
         options = ("--faults", tmp_path / "faults")
-    with SharedTestpmd(huge, f"wire=unix:{tmp_path}/wire,mac={MAC}", softhca_options=options,
-                       args=[*QUEUES, "--proc-id=0"]) as pmd, Cable(tmp_path / "wire") as peer:
+    with SharedTestpmd(huge, f"wire=unix:{tmp_path}/wire,mac={MAC}", "".join(devargs), softhca_options=options,
+                       args=[*QUEUES, "--proc-id=0", *args]) as pmd, Cable(tmp_path / "wire") as peer:
         for queue in (0, 1):
             pmd.flow(f"ingress pattern eth / ipv4 / udp dst is {queue} / end actions queue index {queue} / end")
         pmd.cmd("set fwd io")
@@ -65,10 +70,15 @@ def check_both(peer, count=100):
         assert peer.receive_all(count, PATIENCE) == returned(sent), f"queue {queue}"
 
 
-def test_each_process_has_its_queue(huge, tmp_path):
-    """More frames than the rings are long; the counters of both are seen in both."""
-    with primary(huge, tmp_path) as (pmd, peer), secondary(pmd) as second:
+@BOTH_WAYS
+def test_each_process_has_its_queue(huge, tmp_path, way):
+    """More frames than the rings are long, by the same bursts; the counters of both are seen in both."""
+    with primary(huge, tmp_path, way=way) as (pmd, peer), secondary(pmd) as second:
         begin(second)
+        for line, said in (("show rxq info 0 1", "scattered, split"), ("show txq info 0 1", ", tso, inline")):
+            modes = [process.cmd(line) for process in (pmd, second)]
+            assert modes[0] == modes[1]
+            assert (said in modes[0]) == (way is SPLIT_INLINE)
         for at in range(0, 3000, 100):
             both = [frame for pair in zip(datagrams(0, 100, at), datagrams(1, 100, at)) for frame in pair]
             peer.send(*both)
@@ -98,9 +108,10 @@ def test_the_primary_restarts_the_port(huge, tmp_path):
             assert ("csum" in modes[0]) == bool(line)
 
 
-def test_errors_of_its_queues_are_repaired(huge, tmp_path):
+@BOTH_WAYS
+def test_errors_of_its_queues_are_repaired(huge, tmp_path, way):
     """Verbs is the primary's: it restarts the queue, and says so; frames of the moment are lost."""
-    with primary(huge, tmp_path, "sq error 0x04 every 5\nrq error 0x04 every 130\n") as (pmd, peer), \
+    with primary(huge, tmp_path, "sq error 0x04 every 5\nrq error 0x04 every 130\n", way) as (pmd, peer), \
             secondary(pmd) as second:
         begin(second)
         sent, got = [], []
@@ -118,9 +129,10 @@ def test_errors_of_its_queues_are_repaired(huge, tmp_path):
             pmd.terminal.expect(f"{side} queue 1: stopped with syndrome 0x4", 0, PATIENCE)
 
 
-def test_queues_of_both_are_recreated(huge, tmp_path):
+@BOTH_WAYS
+def test_queues_of_both_are_recreated(huge, tmp_path, way):
     """When CQs break: by the primary, for the other process as well; which rings new doorbells then."""
-    with primary(huge, tmp_path, "cq overrun every 40\n") as (pmd, peer), secondary(pmd) as second:
+    with primary(huge, tmp_path, "cq overrun every 40\n", way) as (pmd, peer), secondary(pmd) as second:
         begin(second)
         broken = [f"{side} queue {queue}: CQ error" for side in ("Rx", "Tx") for queue in (0, 1)]
         whole, at, end = set(), 0, time.monotonic() + PATIENCE
@@ -135,9 +147,10 @@ def test_queues_of_both_are_recreated(huge, tmp_path):
             at += 20
 
 
-def test_a_killed_secondary_harms_nobody(huge, tmp_path):
+@BOTH_WAYS
+def test_a_killed_secondary_harms_nobody(huge, tmp_path, way):
     """In the middle of traffic; the primary goes on, and after a restart of the queues another takes over."""
-    with primary(huge, tmp_path) as (pmd, peer):
+    with primary(huge, tmp_path, way=way) as (pmd, peer):
         for _ in range(2):
             second = secondary(pmd)
             try:
