@@ -53,6 +53,8 @@ struct campaign_port {
 	uint16_t nb_rxq, nb_txq;
 	uint16_t rx_desc[CAMPAIGN_QUEUES];
 	struct rte_mempool *rx_pool[CAMPAIGN_QUEUES];
+	uint16_t rx_first[CAMPAIGN_QUEUES]; /**< bytes of a packet that a small buffer takes, of a
+					       queue that splits packets; 0: none */
 	uint16_t tx_desc[CAMPAIGN_QUEUES];
 	uint64_t tx_offloads;
 	uint32_t vlans; /**< in the filter, by 1 << id: with any, the port receives only these */

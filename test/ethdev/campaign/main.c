@@ -220,6 +220,16 @@ step(void)
 		"port %u: %s: %s", port->id, row->name, rte_strerror(-ret));
 }
 
+/** The last of a port's arguments: plain verbs, or lengths of packets that are copied into WQEs. */
+static const char *
+choose_sends(void)
+{
+	static const char *const args[] = { ",mode=ibv", ",mode=ibv", ",tx_inline=60",
+		",tx_inline=204", ",tx_inline=924", "", "", "" };
+
+	return args[campaign_choose(RTE_DIM(args))];
+}
+
 static void
 set_up(unsigned int cache)
 {
@@ -231,8 +241,7 @@ set_up(unsigned int cache)
 		"rte_pktmbuf_pool_create: %s", rte_strerror(rte_errno));
 	for (unsigned int i = 0; i < campaign.nb_ports; i++) {
 		snprintf(campaign.ports[i].args, sizeof(campaign.ports[i].args),
-			"vdev:net_mlx5dv%u,ibdev=mlx5_%u%s%s", i, i,
-			campaign_choose(4) == 0 ? ",mode=ibv" : "",
+			"vdev:net_mlx5dv%u,ibdev=mlx5_%u%s%s", i, i, choose_sends(),
 			campaign_choose(2) ? ",rx_cqe_comp=off" : "");
 		printf("%s\n", campaign.ports[i].args);
 	}

@@ -22,12 +22,22 @@ choose_pool(const struct rte_eth_conf *conf)
 	return scatter && campaign_choose(2) ? campaign.small_pool : campaign.pool;
 }
 
+/** Of a port that may split packets, two queues of three do. */
+static uint16_t
+choose_first(const struct rte_eth_conf *conf)
+{
+	const bool split = conf->rxmode.offloads & RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
+
+	return split && campaign_choose(3) != 0 ? 14 + campaign_choose(256) : 0;
+}
+
 static void
 choose_conf(const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
 {
 	static const uint64_t rx[] = { RTE_ETH_RX_OFFLOAD_SCATTER, RTE_ETH_RX_OFFLOAD_CHECKSUM,
 		RTE_ETH_RX_OFFLOAD_RSS_HASH, RTE_ETH_RX_OFFLOAD_VLAN_STRIP,
-		RTE_ETH_RX_OFFLOAD_VLAN_FILTER, RTE_ETH_RX_OFFLOAD_TIMESTAMP };
+		RTE_ETH_RX_OFFLOAD_VLAN_FILTER, RTE_ETH_RX_OFFLOAD_TIMESTAMP,
+		RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT };
 	static const uint64_t tx[] = { RTE_ETH_TX_OFFLOAD_MULTI_SEGS, RTE_ETH_TX_OFFLOAD_IPV4_CKSUM,
 		RTE_ETH_TX_OFFLOAD_VLAN_INSERT };
 
@@ -48,9 +58,29 @@ choose_conf(const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
 	conf->intr_conf.rmv = campaign_choose(2);
 }
 
+/** The first bytes into a small buffer, the rest into large ones. */
+static int
+setup_split(struct campaign_port *port, uint16_t queue)
+{
+	union rte_eth_rxseg segs[2] = {
+		{ .split = { .mp = campaign.small_pool, .length = port->rx_first[queue] } },
+		{ .split = { .mp = campaign.pool } },
+	};
+	struct rte_eth_rxconf conf = { .rx_seg = segs, .rx_nseg = RTE_DIM(segs) };
+	struct rte_eth_conf port_conf;
+	int ret = rte_eth_dev_conf_get(port->id, &port_conf);
+
+	conf.offloads = port_conf.rxmode.offloads;
+	return ret != 0 ? ret
+			: rte_eth_rx_queue_setup(port->id, queue, port->rx_desc[queue],
+				  SOCKET_ID_ANY, &conf, NULL);
+}
+
 static int
 setup_rx(struct campaign_port *port, uint16_t queue)
 {
+	if (port->rx_first[queue] != 0)
+		return setup_split(port, queue);
 	return rte_eth_rx_queue_setup(
 		port->id, queue, port->rx_desc[queue], SOCKET_ID_ANY, NULL, port->rx_pool[queue]);
 }
@@ -91,6 +121,7 @@ campaign_port_configure(struct campaign_port *port)
 	for (uint16_t i = 0; i < port->nb_rxq && ret == 0; i++) {
 		port->rx_desc[i] = choose_desc();
 		port->rx_pool[i] = choose_pool(&conf);
+		port->rx_first[i] = choose_first(&conf);
 		ret = setup_rx(port, i);
 	}
 	for (uint16_t i = 0; i < port->nb_txq && ret == 0; i++) {
