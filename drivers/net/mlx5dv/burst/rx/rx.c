@@ -107,3 +107,14 @@ mdv_rx_error(struct mdv_rxq *rxq)
 		mdv_rxq_ring_break(rxq);
 	}
 }
+
+/* Without RTE_MBUF_F_EXTERNAL a clone takes what lies before the data for an mbuf
+ * (rte_mbuf_from_indirect()), and a send queue that inlines would read the data. */
+__rte_noinline void
+mdv_rx_tell_pinned(const struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb)
+{
+	if ((rte_pktmbuf_priv_flags(rxq->pool) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) == 0)
+		return;
+	while (nb-- != 0)
+		pkts[nb]->ol_flags |= RTE_MBUF_F_EXTERNAL;
+}

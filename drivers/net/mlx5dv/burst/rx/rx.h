@@ -47,6 +47,9 @@ extern const struct mdv_rx_hdr_type mdv_rx_hdr_types[1024];
 /** Handle the CQE at cq_ci, which is not a received packet: count it, give its buffers back, and
  * restart the queue if it has stopped. Afterwards cq_ci and wqe_ci are past it. */
 void mdv_rx_error(struct mdv_rxq *rxq);
+/** Say of @p nb packets again that their buffers are in external memory, if the pool has pinned
+ * ones: the pool says so once, and the flags of CQEs have replaced that. */
+void mdv_rx_tell_pinned(const struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb);
 /** Instances by enum mdv_rx_opt, with vectors of 128, 256 and 512 bits. */
 extern const eth_rx_burst_t mdv_rx_vec128[MDV_RX_NB_OPTS];
 extern const eth_rx_burst_t mdv_rx_vec256[MDV_RX_NB_OPTS];

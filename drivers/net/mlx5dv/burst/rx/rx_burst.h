@@ -96,6 +96,9 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 {
 	uint32_t ahead = 0;
 
+	/* Only buffers that are not beside their mbufs can be pinned. */
+	if (unlikely(rxq->buf_offset == 0))
+		mdv_rx_tell_pinned(rxq, pkts, nb);
 	if (opts & MDV_RX_SCATTER) {
 		if ((opts & MDV_RX_SPLIT) && rxq->split != NULL)
 			mdv_rx_split_refill(rxq);

@@ -401,6 +401,68 @@ status_of_descriptors(void **state)
 	rx_rig_stop();
 }
 
+/** Give the queue a mempool whose buffers are not beside the mbufs. @return the memory */
+static void *
+use_pinned_pool(unsigned int nb)
+{
+	struct rte_pktmbuf_extmem memory = {
+		.elt_size = RX_RIG_ROOM,
+		.buf_len = (size_t)nb * RX_RIG_ROOM,
+	};
+
+	memory.buf_ptr = rig_alloc(memory.buf_len);
+	rte_mempool_free(rx_rig.pool);
+	rx_rig.pool = rte_pktmbuf_pool_create_extbuf(
+		"pinned", nb, 0, 0, RX_RIG_ROOM, SOCKET_ID_ANY, &memory, 1);
+	assert_non_null(rx_rig.pool);
+	rx_rig.rxq.pool = rx_rig.pool;
+	rx_rig.rxq.buf_offset = mdv_rx_refill_offset(rx_rig.pool, RTE_PKTMBUF_HEADROOM);
+	return memory.buf_ptr;
+}
+
+/** Whoever reads, clones or frees such an mbuf asks RTE_MBUF_F_EXTERNAL: the pool sets it once, and
+ * nobody would again. */
+static void
+buffers_in_external_memory_stay_so(void **state)
+{
+	static const unsigned int opts[] = { 0, MDV_RX_HASH, MDV_RX_SCATTER,
+		MDV_RX_SCATTER | MDV_RX_SPLIT };
+	enum {
+		NB = 40,
+		MBUFS = 4 * RX_RIG_WQES
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(opts) * RTE_DIM(widths) * 2; i++) {
+		const eth_rx_burst_t burst =
+			mdv_rx_select(opts[i / 2 % RTE_DIM(opts)], widths[i / 2 / RTE_DIM(opts)]);
+		const struct rx_frame frame = { .len = 100, .fill = 7, .hdr_type = 0x80 };
+		struct rte_mbuf *pkts[NB];
+		unsigned int k, nb = 0;
+		void *memory;
+
+		rx_rig_start(0, MBUFS);
+		memory = use_pinned_pool(MBUFS);
+		if (i % 2 == 1) {
+			rx_rig.block.max = 16;
+			rx_rig.rxq.ring.runtime_opts |= MDV_RX_RUNTIME_MINI;
+		}
+		assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
+		for (k = 0; k < NB; k++)
+			assert_true(rx_rig_receive(&frame));
+		rx_rig_flush();
+		while (nb < NB)
+			nb += burst(&rx_rig.rxq, pkts + nb, 3);
+		for (k = 0; k < NB; k++) {
+			rx_rig_check(pkts[k], &frame);
+			assert_true(RTE_MBUF_HAS_EXTBUF(pkts[k]));
+			rte_pktmbuf_free(pkts[k]);
+		}
+		rx_rig_stop();
+		free(memory);
+	}
+}
+
 static void
 instances_are_told_apart(void **state)
 {
@@ -432,6 +494,7 @@ main(void)
 		cmocka_unit_test(values_of_tag_hash_and_mark),
 		cmocka_unit_test(counters_of_16_bits_wrap),
 		cmocka_unit_test(status_of_descriptors),
+		cmocka_unit_test(buffers_in_external_memory_stay_so),
 		cmocka_unit_test(instances_are_told_apart),
 	};
 
