@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Packets that are split by lengths: what testpmd describes is what arrives, and what cannot be is refused by name."""
 import pytest
-from harness import frames, mode
+from harness import frames
 from harness.cable import Cable
 from harness.patience import PATIENCE
 from harness.rig import Rig
@@ -77,15 +77,27 @@ def test_at_the_prompt_and_again_while_the_port_runs(tmp_path):
         assert nb_segs(rig, 65, 100, 101) == [1, 1, 2]
 
 
+SET_UP_ANEW = ("stop", "port 0 rxq 0 stop", "set rxpkts 64,0", "port 0 rxq 0 setup")
+
+
 def test_a_port_that_runs_without_does_not_begin_to_split():
-    with Testpmd(args=["--mbuf-size=2048,2048", f"--rx-offloads={SPLIT:#x}"]) as pmd:
-        for line in ("port 0 rxq 0 stop", "set rxpkts 64,0"):
-            pmd.cmd(line)
-        answer = pmd.cmd("port 0 rxq 0 setup")
-        if mode.is_ibv():
-            assert "rror" not in answer, answer
-        else:
-            assert "Rx queue 0: splits packets, which the running port's burst function does not do" in answer, answer
+    with Testpmd(args=["--mbuf-size=2048,2048", f"--rx-offloads={SPLIT:#x}"],
+                 vdevs=["net_mlx5dv0,ibdev=mlx5_0,mode=dv"]) as pmd:
+        answer = "".join(pmd.cmd(line) for line in SET_UP_ANEW)
+        assert "Rx queue 0: splits packets, which the running port's burst function does not do" in answer, answer
+
+
+def test_a_queue_of_plain_verbs_begins_to_split_while_the_port_runs(tmp_path):
+    """Each queue has a burst of its own."""
+    with Rig(tmp_path, ["--mbuf-size=2048,2048", f"--rx-offloads={SPLIT:#x}", "--flow-isolate-all"], queues=1,
+             devargs=",mode=ibv") as rig:
+        for line in (*SET_UP_ANEW, "port 0 rxq 0 start", "start"):
+            answer = rig.pmd.cmd(line)
+            assert "rror" not in answer and "Fail" not in answer, f"{line}\n{answer}"
+        rig.pmd.flow("ingress pattern eth / end actions queue index 0 / end")
+        assert nb_segs(rig, 60, 64, 65, 1514) == [1, 1, 2, 2]
+        shown = rig.pmd.cmd("show rxq info 0 0")
+        assert "scattered, split" in shown and "RX scattered packets: on" in shown, shown
 
 
 @pytest.mark.parametrize("args,message", [

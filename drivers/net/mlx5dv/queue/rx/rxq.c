@@ -230,6 +230,15 @@ shape_running(struct mdv_rxq *rxq)
 	return -EBUSY;
 }
 
+/** @return whether the burst of the running port takes several segments a packet. In mode=ibv each
+ * queue has a burst of its own, and all of them do. */
+static bool
+burst_chains(const struct mdv_port *port)
+{
+	return port->dev->data->scattered_rx || port->split ||
+		port->device.caps.mode == MDV_MODE_IBV;
+}
+
 /** Give a queue of a running port its objects: the previous ones if they fit, or new ones if no
  * rule points at the previous ones. */
 static int
@@ -246,7 +255,7 @@ setup_running(struct mdv_rxq *rxq)
 			port->dev->data->port_id, rxq->idx);
 		return -EBUSY;
 	}
-	if (rxq->ring.log2_segs != 0 && !port->dev->data->scattered_rx) {
+	if (rxq->ring.log2_segs != 0 && !burst_chains(port)) {
 		MDV_LOG(ERR,
 			"port %u Rx queue %u: needs several buffers a frame, which the running port's burst function does not do: stop the port first",
 			port->dev->data->port_id, rxq->idx);
@@ -348,6 +357,8 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 		rxq_free(rxq);
 		return ret;
 	}
+	if (port->started && rxq->ring.log2_segs != 0)
+		dev->data->scattered_rx = 1;
 	list_add(&port->queues, rxq);
 	dev->data->rx_queues[idx] = rxq;
 	return 0;
