@@ -6,6 +6,7 @@
 #include <ethdev_driver.h>
 
 #include "rx.h"
+#include "state/port.h"
 
 void
 mdv_rx_recycle_info_get(
@@ -15,11 +16,11 @@ mdv_rx_recycle_info_get(
 
 	/* A size of 0 leaves no room to our own send queues, and the requirement, which no driver
 	 * meets, to others. Scattered packets leave several holes a WQE, those that
-	 * are split have mempools of their segments, strides are posted by many, and verbs has no
-	 * ring. */
+	 * are split have mempools of their segments, and a burst that splits counts the missing
+	 * mbufs of all queues, strides are posted by many, and verbs has no ring. */
 	*info = (struct rte_eth_recycle_rxq_info){ .refill_requirement = UINT16_MAX };
 	if (!rxq->ready || dev->data->scattered_rx || rxq->ring.log2_segs != 0 ||
-		rxq->strides.log2_strides != 0 || rxq->split != NULL ||
+		rxq->strides.log2_strides != 0 || mdv_port(dev)->split ||
 		dev->recycle_rx_descriptors_refill != mdv_rx_recycle_refill)
 		return;
 	*info = (struct rte_eth_recycle_rxq_info){

@@ -80,7 +80,7 @@ static void
 test_queues_without_a_ring_to_fill(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < 5; i++) {
+	for (unsigned int i = 0; i < 6; i++) {
 		struct rte_eth_recycle_rxq_info info;
 
 		start(i == 1);
@@ -90,6 +90,7 @@ test_queues_without_a_ring_to_fill(void **state)
 			rx_rig.rxq.ready = false;
 		if (i == 4)
 			rx_rig.port.dev.recycle_rx_descriptors_refill = NULL;
+		rx_rig.port.port.split = i == 5;
 		info = ask();
 		assert_int_equal(info.mbuf_ring_size, i == 0 ? RX_RIG_WQES : 0);
 		assert_int_equal(info.refill_requirement, i == 0 ? 0 : UINT16_MAX);
