@@ -20,6 +20,10 @@ from .peer import CLASSES, LINUX, PEER
 
 SNIFFER = paths.BUILD / "app" / "examples" / "raw-dont-trap"
 DESCRIPTORS = 1024
+# Devargs and arguments of a testpmd with our driver: as most are, or one that splits long packets, and copies short ones
+# into WQEs. A run has one, as they hold unlike numbers of objects.
+WAYS = (("", ()),
+        (",tx_inline=204", ("--mbuf-size=512,2176", "--rxpkts=128,0", "--rx-offloads=0x100000", "--tx-offloads=0x8000")))
 SO_RCVBUFFORCE = 33  # asm-generic/socket.h
 
 
@@ -55,12 +59,12 @@ class Queues:
 class SoakedTestpmd(Testpmd):
     """A testpmd in the namespace of the card's netdev, with rules of its own and nothing else."""
 
-    def __init__(self, card, namespace, eal, lcores, rules):
+    def __init__(self, card, namespace, eal, lcores, rules, args=()):
         self.prefix = eal_prefix()
         command = ["ip", "netns", "exec", namespace.name, "dpdk-testpmd", "--lcores", lcores, "--no-huge", "-m", "128",
                    "--no-telemetry", "--file-prefix", self.prefix, *eal, "--", "-i", "--total-num-mbufs=8192",
                    "--no-flush-rx", "--disable-link-check", "--no-lsc-interrupt", "--flow-isolate-all",
-                   f"--rxd={DESCRIPTORS}", f"--txd={DESCRIPTORS}"]
+                   f"--rxd={DESCRIPTORS}", f"--txd={DESCRIPTORS}", *args]
         self.terminal = Terminal(cards.on(card, *command), env=dict(os.environ, **paths.plugin()[1]), prompt=PROMPT)
         self.banner, self.status, self.rules = "", None, rules
 
@@ -135,12 +139,13 @@ class Forwarder(Member):
 
     forward = "rxonly"
     kinds = ()
+    args = ()
 
     def eal(self):
         raise NotImplementedError
 
     def launch(self):
-        testpmd = SoakedTestpmd(self.stage.card, self.stage.namespace, self.eal(), self.lcores, {})
+        testpmd = SoakedTestpmd(self.stage.card, self.stage.namespace, self.eal(), self.lcores, {}, self.args)
         testpmd.__enter__()
         testpmd.cmd(f"set fwd {self.forward}")
         testpmd.cmd("start")
@@ -203,8 +208,12 @@ class Forwarder(Member):
 class Ours(Forwarder):
     name, lcores, forward = "ours", "0@0,1@1", "macswap"
 
+    def __init__(self, stage):
+        super().__init__(stage)
+        self.devargs, self.args = stage.way
+
     def eal(self):
-        return ["--no-pci", "-d", paths.plugin()[0], "--vdev", "net_mlx5dv0,ibdev=mlx5_0"]
+        return ["--no-pci", "-d", paths.plugin()[0], "--vdev", f"net_mlx5dv0,ibdev=mlx5_0{self.devargs}"]
 
 
 class InTree(Forwarder):

@@ -66,10 +66,11 @@ class VictimTestpmd(Victim):
 
     def launch(self, stage):
         self.prefix = eal_prefix()
+        devargs, args = self.chance.choice(cast.WAYS)
         return subprocess.Popen(
             cards.on(stage.card, "dpdk-testpmd", "--lcores", "0@0,1@1", "--no-huge", "-m", "64", "--no-telemetry", "--no-pci",
-                     "--file-prefix", self.prefix, "-d", paths.plugin()[0], "--vdev", "net_mlx5dv0,ibdev=mlx5_0", "--",
-                     "--forward-mode=txonly", "--flow-isolate-all", "--total-num-mbufs=2048"),
+                     "--file-prefix", self.prefix, "-d", paths.plugin()[0], "--vdev", f"net_mlx5dv0,ibdev=mlx5_0{devargs}", "--",
+                     "--forward-mode=txonly", "--flow-isolate-all", "--total-num-mbufs=2048", *args),
             env=dict(os.environ, **paths.plugin()[1]), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             text=True)
 

@@ -8,7 +8,7 @@ import statistics
 import sys
 import time
 
-from . import books, events
+from . import books, cast, events
 from .stage import Stage, Wrong
 
 WARM_CYCLES = 10          # unless told otherwise: in which the keeper's heap grows to what it needs
@@ -24,6 +24,7 @@ class Soak:
         self.seed, self.limit, self.warm = seed, limit, warm
         self.chance = random.Random(seed)
         self.stage = Stage(random.Random(seed + 1), rate, up_options, preload)
+        self.stage.way = cast.WAYS[seed % len(cast.WAYS)]
         self.events, self.counts = collections.deque(maxlen=TOLD_EVENTS), collections.Counter()
         self.sent, self.received, self.losses = collections.Counter(), collections.Counter(), collections.Counter()
         self.port, self.no_wqe, self.cycles = collections.Counter(), collections.Counter(), 0

@@ -39,6 +39,7 @@ class Stage:
         # Classes of frames for programs that are killed and asked for nothing; of how many of them each gets a copy.
         self.strangers_take, self.strangers_at_once = (), 1
         self.windows = {}  # of the peer
+        self.way = cast.WAYS[0]  # of ours
         self.last = self.next = None  # moments
 
     def __enter__(self):
