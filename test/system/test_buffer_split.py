@@ -77,6 +77,25 @@ def test_at_the_prompt_and_again_while_the_port_runs(tmp_path):
         assert nb_segs(rig, 65, 100, 101) == [1, 1, 2]
 
 
+def test_all_else_is_said_of_split_packets_too(tmp_path):
+    """Types, checksums, hash, mark, stripped tag, timestamp: as without splitting."""
+    seen = []
+    others = SCATTER | 0x1 | 0xe | 0x4000 | 0x80000
+    for args in ([f"--rx-offloads={others:#x}"], [f"--rx-offloads={others | SPLIT:#x}", "--rxpkts=64,0"]):
+        with Rig(tmp_path, ["--mbuf-size=2048,2048", *args], queues=2, devargs=",mode=dv") as rig:
+            rig.pmd.flow("ingress pattern eth / vlan / ipv4 / udp dst is 7 / end actions mark id 0x77 / queue index 1 / end")
+            seen.append(rig.deliver(*[frames.packet(vlan=vlan, sport=i, dport=dport, data=bytes(size))
+                                      for i, size in enumerate((18, 60, 400, 1400)) for vlan, dport in ((5, 7), (None, 8))]))
+            shown = rig.pmd.cmd("show rxq info 0 0")
+    assert "scattered, split, csum, hash, mark, timestamp" in shown, shown
+    whole, split = ([dict(packet, nb_segs=None) for packet in sorted(packets, key=lambda packet: packet["length"])] for packets in seen)
+    assert {packet["nb_segs"] for packet in seen[1]} == {1, 2} and len(whole) == 8
+    assert whole == split
+    assert {packet["mark"] for packet in split} == {None, 0x77} and {packet["tci"] for packet in split} == {None, 5}
+    # What a rule leads to one queue has no hash.
+    assert all(("RSS_HASH" in packet["flags"]) == (packet["mark"] is None) for packet in split)
+
+
 SET_UP_ANEW = ("stop", "port 0 rxq 0 stop", "set rxpkts 64,0", "port 0 rxq 0 setup")
 
 
