@@ -478,7 +478,7 @@ mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on)
 	mdv_queue_list_lock_objects(&port->queues);
 	rxq->vlan_strip = on;
 	/* The WQ of a stopped queue is modified when it starts. */
-	ret = rxq->ready ? mdv_rxq_ring_strip(rxq) : 0;
+	ret = rxq->ready ? mdv_rxq_ring_strip(rxq, true) : 0;
 	if (ret != 0)
 		rxq->vlan_strip = !on;
 	mdv_queue_list_unlock_objects(&port->queues);

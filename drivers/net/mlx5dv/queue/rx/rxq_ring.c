@@ -300,10 +300,13 @@ mdv_rxq_ring_destroy(struct mdv_rxq *rxq)
 }
 
 int
-mdv_rxq_ring_strip(struct mdv_rxq *rxq)
+mdv_rxq_ring_strip(struct mdv_rxq *rxq, bool may_have_failed)
 {
 	struct ibv_wq_attr attr = {
-		.attr_mask = IBV_WQ_ATTR_FLAGS,
+		/* Firmware wants the state that the WQ is in, and verbs tells it the last one that
+		 * was set, unless it is named (Linux, mlx5_ib_modify_wq()). */
+		.attr_mask = IBV_WQ_ATTR_FLAGS | IBV_WQ_ATTR_CURR_STATE,
+		.curr_wq_state = IBV_WQS_RDY,
 		.flags = rxq->vlan_strip ? IBV_WQ_FLAGS_CVLAN_STRIPPING : 0,
 		.flags_mask = IBV_WQ_FLAGS_CVLAN_STRIPPING,
 	};
@@ -314,6 +317,8 @@ mdv_rxq_ring_strip(struct mdv_rxq *rxq)
 	ret = ibv_modify_wq(rxq->objs.wq, &attr);
 	if (ret == 0)
 		rxq->objs.wq_strips = rxq->vlan_strip;
+	else if (ret == EINVAL && may_have_failed)
+		ret = 0;
 	else
 		MDV_LOG(ERR, "port %u Rx queue %u: cannot turn VLAN stripping %s: %s",
 			rxq->port->dev->data->port_id, rxq->idx, rxq->vlan_strip ? "on" : "off",
@@ -359,7 +364,7 @@ make_ready(struct mdv_rxq *rxq, bool whole)
 		goto close_strides;
 	rxq->ready = true;
 	/* Tags may have been turned on or off while the WQ was reset. */
-	ret = mdv_rxq_ring_strip(rxq);
+	ret = mdv_rxq_ring_strip(rxq, false);
 	if (ret != 0) {
 		/* The ring looks full, and has no mbufs yet. */
 		rxq->pos.wqe_pi = rxq->pos.wqe_ci;

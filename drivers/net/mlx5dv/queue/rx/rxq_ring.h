@@ -34,9 +34,12 @@ int mdv_rxq_ring_destroy(struct mdv_rxq *rxq);
 /** Fill the ring of a reset queue and let the device use it. @return 0 or a negative errno, logged.
  */
 int mdv_rxq_ring_ready(struct mdv_rxq *rxq);
-/** Make the WQ of a ready queue strip VLAN tags or not, by rxq->vlan_strip. @return 0 or a
- * negative errno, logged. */
-int mdv_rxq_ring_strip(struct mdv_rxq *rxq);
+/**
+ * Make the WQ of a ready queue strip VLAN tags or not, by rxq->vlan_strip.
+ * @param may_have_failed unnoticed: it is not ready then, and its recovery does this
+ * @return 0 or a negative errno, logged.
+ */
+int mdv_rxq_ring_strip(struct mdv_rxq *rxq, bool may_have_failed);
 /** Stop a ready queue and free its mbufs. @return 0 or a negative errno, logged: all is as before.
  */
 int mdv_rxq_ring_reset(struct mdv_rxq *rxq);

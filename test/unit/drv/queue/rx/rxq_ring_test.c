@@ -143,11 +143,12 @@ static int
 modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr)
 {
 	fake.nb_ops++;
-	if (attr->attr_mask == IBV_WQ_ATTR_FLAGS) {
+	if (attr->attr_mask == (IBV_WQ_ATTR_FLAGS | IBV_WQ_ATTR_CURR_STATE)) {
 		assert_int_equal(attr->flags_mask, IBV_WQ_FLAGS_CVLAN_STRIPPING);
-		if (fake.flags_error == 0)
-			fake_of(wq)->flags = attr->flags;
-		return fake.flags_error;
+		if (attr->curr_wq_state != fake_of(wq)->state || fake.flags_error != 0)
+			return EINVAL;
+		fake_of(wq)->flags = attr->flags;
+		return 0;
 	}
 	assert_int_equal(attr->attr_mask, IBV_WQ_ATTR_STATE | IBV_WQ_ATTR_CURR_STATE);
 	if (fake.state_errors[attr->wq_state] != 0)
@@ -500,20 +501,20 @@ stripping_changes_when_the_device_agrees(void **state)
 {
 	(void)state;
 	assert_int_equal(mdv_rxq_ring_create(&fake.rxq), 0);
-	assert_int_equal(mdv_rxq_ring_strip(&fake.rxq), 0);
-	assert_int_equal(fake.nb_ops, 0);
+	assert_int_equal(mdv_rxq_ring_strip(&fake.rxq, false), 0);
 	fake.rxq.vlan_strip = true;
-	fake.flags_error = EINVAL;
-	assert_int_equal(mdv_rxq_ring_strip(&fake.rxq), -EINVAL);
+	newest()->state = IBV_WQS_ERR;
+	assert_int_equal(mdv_rxq_ring_strip(&fake.rxq, true), 0);
+	assert_int_equal(mdv_rxq_ring_strip(&fake.rxq, false), -EINVAL);
 	assert_false(fake.rxq.objs.wq_strips);
-	fake.flags_error = 0;
-	assert_int_equal(mdv_rxq_ring_strip(&fake.rxq), 0);
+	newest()->state = IBV_WQS_RDY;
+	assert_int_equal(mdv_rxq_ring_strip(&fake.rxq, true), 0);
 	assert_true(fake.rxq.objs.wq_strips);
 	assert_int_equal(newest()->flags, IBV_WQ_FLAGS_CVLAN_STRIPPING);
 	fake.rxq.vlan_strip = false;
-	assert_int_equal(mdv_rxq_ring_strip(&fake.rxq), 0);
+	assert_int_equal(mdv_rxq_ring_strip(&fake.rxq, true), 0);
 	assert_int_equal(newest()->flags, 0);
-	assert_int_equal(fake.nb_ops, 3);
+	assert_int_equal(fake.nb_ops, 4);
 }
 
 /** The device may go on writing to the mbufs of a WQ that is not destroyed. */

@@ -51,8 +51,9 @@ TRACE_FAKE(void, mdv_rxq_ring_adopt, struct mdv_rxq *rxq, const struct mdv_rxq *
 	trace_call("adopt %u %u", rxq->idx, from->idx);
 }
 
-TRACE_FAKE(int, mdv_rxq_ring_strip, struct mdv_rxq *rxq)
+TRACE_FAKE(int, mdv_rxq_ring_strip, struct mdv_rxq *rxq, bool may_have_failed)
 {
+	assert_true(may_have_failed);
 	return trace_call("strip %u %u", rxq->idx, rxq->vlan_strip);
 }
 
