@@ -171,11 +171,11 @@ INLINE = "txqs_min_inline=1,txq_inline_max=128,txq_inline_mpw=128"
     ("cx5", "", "Enhanced MPW + Fast Free"),
     ("cx5", INLINE, "Enhanced MPW + INLINE"),
     ("cx5", "txq_mpw_en=0", "No MPW + Fast Free"),
-    ("cx5", INLINE + ",txq_mpw_en=0", "No MPW + INLINE"),
-    ("cx6dx", "", "Enhanced MPW + Fast Free"),
+    pytest.param("cx5", INLINE + ",txq_mpw_en=0", "No MPW + INLINE", marks=pytest.mark.long),
+    pytest.param("cx6dx", "", "Enhanced MPW + Fast Free", marks=pytest.mark.long),
     ("cx4lx", "", "No MPW + INLINE"),
     ("cx4lx", "txq_mpw_en=1", "Legacy MPW + INLINE"),
-    ("cx4lx", INLINE + ",txq_mpw_en=1", "Legacy MPW + INLINE"),
+    pytest.param("cx4lx", INLINE + ",txq_mpw_en=1", "Legacy MPW + INLINE", marks=pytest.mark.long),
 ])
 def test_send_bursts(tmp_path, model, extra, mode):
     """The driver picks its burst from what the model reports; each sends the frames it was given.
@@ -331,7 +331,7 @@ def random_traffic(nb, seed=5):
 RX_BURSTS = [(1, "Vector SSE"), (0, "Scalar")]
 
 
-@pytest.mark.parametrize("vector, mode", RX_BURSTS)
+@pytest.mark.parametrize("vector, mode", [RX_BURSTS[0], pytest.param(*RX_BURSTS[1], marks=pytest.mark.long)])
 def test_compressed_completions_say_the_same(tmp_path, vector, mode):
     """What the driver reads of random bursts does not depend on CQE compression."""
     sent = random_traffic(480)
@@ -358,7 +358,7 @@ def test_compressed_completions_say_the_same(tmp_path, vector, mode):
     assert got[1] == got[0]
 
 
-@pytest.mark.parametrize("vector, mode", RX_BURSTS)
+@pytest.mark.parametrize("vector, mode", [pytest.param(*RX_BURSTS[0], marks=pytest.mark.long), RX_BURSTS[1]])
 def test_long_compressed_traffic(tmp_path, vector, mode):
     """Many laps of a small completion queue, in bursts of every size: each frame comes back whole."""
     sent = random_traffic(8000)

@@ -66,7 +66,8 @@ def test_further_addresses_are_the_netdevs(tmp_path, command, dst):
         # Its removal has NLM_F_EXCL, which Linux since 5.19 reads as NLM_F_BULK, and refuses.
 
 
-@pytest.mark.parametrize("ours", [0, 1], ids=["on-the-physical-function", "on-a-function"])
+@pytest.mark.parametrize("ours", [pytest.param(0, id="on-the-physical-function"),
+                                  pytest.param(1, id="on-a-function", marks=pytest.mark.long)])
 def test_beside_our_driver_on_one_card(tmp_path, ours):
     """The physical function and a virtual one, DPDK's driver on the one and ours on the other: they answer each other."""
     macs = ["02:00:00:00:00:20", MAC]

@@ -15,6 +15,9 @@ RELIABLE = [("ib_send_bw", "-c", "RC"), ("ib_send_lat", "-c", "RC"), ("ib_write_
 UNRELIABLE = [("ib_send_bw", "-c", "UC"), ("ib_send_lat", "-c", "UC"), ("ib_write_bw", "-c", "UC"), ("ib_write_lat", "-c", "UC"),
               ("ib_send_bw", "-c", "UD"), ("ib_send_lat", "-c", "UD")]
 XRC = [("ib_send_bw", "-c", "XRC"), ("ib_write_bw", "-c", "XRC")]
+# Messages of all sizes each way, and by each transport but XRC; for latencies the same messages go one by one, which the modes do.
+FEW = [("ib_send_bw", "-c", "RC"), ("ib_write_bw", "-c", "UC"), ("ib_read_bw",), ("ib_send_bw", "-c", "UD")]
+LONG_MODES = ["events", "XRC", "rings and MTUs"]  # between programs of one card
 
 # name: programs and their options, beside COMMON
 MODES = {
@@ -72,7 +75,8 @@ def all_sizes(argv, kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["unix", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("one card", "pair"))])
-@pytest.mark.parametrize("argv", [*UNRELIABLE, *RELIABLE, *(pytest.param(argv, marks=pytest.mark.long) for argv in XRC)], ids=" ".join)
+@pytest.mark.parametrize("argv", [*FEW, *(pytest.param(argv, marks=pytest.mark.long) for argv in
+                                          [*UNRELIABLE, *RELIABLE, *XRC] if argv not in FEW)], ids=" ".join)
 def test_all_sizes(argv, kind, tmp_path):
     all_sizes(argv, kind, tmp_path)
 
@@ -84,8 +88,9 @@ def test_all_sizes_over_a_bridge(argv, tmp_path):
     all_sizes(argv, "bridge", tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["one card", "unix"])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode, kind", [
+    pytest.param(mode, kind, marks=pytest.mark.long) if kind == "one card" and mode in LONG_MODES else (mode, kind)
+    for mode in MODES for kind in ("one card", "unix")])
 def test_mode(mode, kind, tmp_path):
     with two_ends(kind, tmp_path) as ends:
         for argv in MODES[mode]:

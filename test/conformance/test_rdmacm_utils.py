@@ -16,6 +16,8 @@ from harness.terminal import Terminal, TerminalError
 
 pytestmark = pytest.mark.skipif(shutil.which("rping") is None, reason="rdmacm-utils is not installed")
 
+# One program on each place, and each program on a place with no netdev and on one with.
+SOME_PLACES = [pytest.param(place, marks=pytest.mark.long) if place in ("two ports", "two cards") else place for place in PLACES]
 ACK_TIMEOUT = paths.BUILD / "app/examples/cm-timeout"
 OWN_QP = paths.BUILD / "app/examples/cm-own-qp"
 
@@ -77,7 +79,7 @@ def first_of(argv):
     return until(connected)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", SOME_PLACES)
 def test_datagrams_of_two(place, tmp_path):
     """A client of two connections that came too early could leave one of them: it comes behind another client."""
     client_words = "udaddy -s ADDRESS -b SOURCE -C 10 -c"
@@ -99,7 +101,7 @@ def test_rdma_xclient(place, kind, tmp_path):
             assert status == 0, (who, text)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", SOME_PLACES)
 def test_multicast(place, tmp_path):
     with PLACES[place](tmp_path) as (server, client):
         group = "ff02::1234" if ":" in server.address else "239.1.1.1"
@@ -155,7 +157,7 @@ def test_ack_timeout(tmp_path):
     assert 6 < long / short < 32, (short, long)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", SOME_PLACES)
 def test_many_connections(place, tmp_path):
     """cmtime's server never ends; its client ends when all connections have."""
     with PLACES[place](tmp_path) as (server, client), serving("cmtime -b ADDRESS -p PORT -c 40", server, client):

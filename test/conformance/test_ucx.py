@@ -62,7 +62,7 @@ def test_transport(transport, kind, tmp_path):
             run(ends, ["-x", transport, "-d", f"{device}:1", "-t", *operation.split()])
 
 
-@pytest.mark.parametrize("transports", ["rc_v,ud_v", "rc_x,ud_x", "ud"])
+@pytest.mark.parametrize("transports", [pytest.param("rc_v,ud_v", marks=pytest.mark.long), "rc_x,ud_x", "ud"])
 def test_protocols(transports, tmp_path):
     """UCP, which chooses among transports; here only from those."""
     with two_ends("one card", tmp_path) as ends:

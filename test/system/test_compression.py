@@ -67,7 +67,7 @@ def test_mbufs_are_the_same(tmp_path, compressed, args):
     (",mprq=on", [], ["--rxd=128"], "Vector AVX2, striding"),
     (",mprq=on", ["--force-max-simd-bitwidth=128"], ["--rxd=128"], "Vector SSE, striding"),
     (",mprq=on", ["--force-max-simd-bitwidth=64"], ["--rxd=128"], "Scalar, striding"),
-    (",mprq=on,rx_cqe_comp=off", [], ["--rxd=128"], "Vector AVX2, striding"),
+    pytest.param(",mprq=on,rx_cqe_comp=off", [], ["--rxd=128"], "Vector AVX2, striding", marks=pytest.mark.long),
 ])
 def test_many_laps(tmp_path, devargs, eal, args, mode):
     """Bursts of every size through a small ring: each frame comes back whole and in its place."""

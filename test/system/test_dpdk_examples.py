@@ -93,7 +93,7 @@ def test_a_pair_of_ports_forwards(build, tmp_path, name, program):
 
 @pytest.mark.parametrize("name,arguments,ready,src,dst", [
     ("l3fwd", ["--parse-ptype"], "entering main loop", "10.0.0.2", "198.18.1.1"),
-    ("l3fwd", ["--lookup=em", "--parse-ptype"], "entering main loop", "198.18.1.1", "198.18.1.0"),
+    pytest.param("l3fwd", ["--lookup=em", "--parse-ptype"], "entering main loop", "198.18.1.1", "198.18.1.0", marks=pytest.mark.long),
     ("l3fwd-power", ["--interrupt-only"], "entering main interrupt loop", "10.0.0.2", "2.1.1.1"),
 ])
 def test_l3fwd_routes(build, tmp_path, name, arguments, ready, src, dst):  # pylint: disable=too-many-arguments

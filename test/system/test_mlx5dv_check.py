@@ -23,7 +23,8 @@ NOT_OF_CX4LX = {"device memory", "item: mpls"} | {row for row in all_rows() if r
 NEEDS_OFFLOADS = {"Rx checksums"}  # verbs reports none of these for work queues
 
 
-@pytest.mark.parametrize("model, part", [("cx4lx", 0x1015), ("cx5", 0x1017), ("cx6dx", 0x101d)])
+@pytest.mark.parametrize("model, part", [("cx4lx", 0x1015), pytest.param("cx5", 0x1017, marks=pytest.mark.long),
+                                         ("cx6dx", 0x101d)])
 def test_all_rows_pass_on_each_model(tmp_path, model, part):
     status, rows, report = check(tmp_path, ports=[f"{port},model={model}" for port in CABLE])
     assert list(rows) == all_rows() and len(rows) > 20
@@ -132,7 +133,8 @@ def fixture_huge(tmp_path):
         yield ("--huge-dir", directory)
 
 
-@pytest.mark.parametrize("model, args, may_share", [("cx4lx", (), False), ("cx5", (), True), ("cx6dx", (), True),
+@pytest.mark.parametrize("model, args, may_share", [("cx4lx", (), False), ("cx5", (), True),
+                                                    pytest.param("cx6dx", (), True, marks=pytest.mark.long),
                                                     ("cx5", ("--devargs", "mode=ibv"), False)])
 def test_a_send_queue_recovers(tmp_path, huge, model, args, may_share):
     """The memory of frames goes while they wait in a slow queue: the device stops it. Frames that share a WQE fail together, though
@@ -162,7 +164,8 @@ def test_a_secondary_process(tmp_path, shared, args, result, status):
     assert rows == {"secondary process": result} and done == status, report
 
 
-@pytest.mark.parametrize("fault", ["wire loss at 700 of mlx5_0", "wire loss at 1000 of mlx5_1"])
+@pytest.mark.parametrize("fault", ["wire loss at 700 of mlx5_0",
+                                   pytest.param("wire loss at 1000 of mlx5_1", marks=pytest.mark.long)])
 def test_a_secondary_process_that_loses_a_frame(tmp_path, shared, fault):
     faults = tmp_path / "faults"
     faults.write_text(fault + "\n")

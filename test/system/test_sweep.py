@@ -55,6 +55,7 @@ SWEEPS = {
 MARKS = {
     "memory": pytest.mark.sanitized,
     "verbs-cx4lx": pytest.mark.long,
+    "verbs-cx6dx": pytest.mark.long,
     "memory-ibv": pytest.mark.long,
     "system-vf": pytest.mark.long,
 }
