@@ -80,5 +80,6 @@ def test_long_commands_say_on_a_terminal_how_far_they_are(tmp_path, command, say
         pass
     os.close(ours)
     assert shown.returncode == 0 and says in text, (shown, text)
-    quiet = run(command, subprocess.PIPE)
-    assert quiet.returncode == 0 and b"\033[K" not in quiet.stderr + quiet.stdout, quiet
+    if "bench" not in str(command[0]):  # test_bench_pci.py has it in a file
+        quiet = run(command, subprocess.PIPE)
+        assert quiet.returncode == 0 and b"\033[K" not in quiet.stderr + quiet.stdout, quiet
