@@ -11,6 +11,7 @@ from harness.soak import books, run
 
 SOAK = paths.ROOT / "devtools" / "soak"
 WHY_NOT = host.why_no_tap() or host.why_no_netns()
+SETTLE_S = 4  # where something is wrong on purpose, and stays so
 needs_netdevs = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 
 
@@ -46,7 +47,7 @@ def test_frames_that_nobody_told_of(tmp_path):
     """A cable that loses frames, of which the card does not know."""
     faults = tmp_path / "faults"
     faults.write_text("wire loss every 100\n")
-    done, report = soak(tmp_path, "--cycles", 1, "--seed", 3, "--up=--faults", f"--up={faults}")
+    done, report = soak(tmp_path, "--cycles", 1, "--seed", 3, "--settle", SETTLE_S, "--up=--faults", f"--up={faults}")
     assert done.returncode == 1, done.stdout
     assert report["wrong"].startswith("frames sent, and frames received by the card or lost without a link: ")
     assert f"WRONG: {report['wrong']}\n" in done.stdout and done.stdout.startswith("seed 3\n")
@@ -87,7 +88,7 @@ def test_a_leak(tmp_path, kind):
     library = tmp_path / "leaky.so"
     (tmp_path / "leaky.c").write_text(LEAKY % forgets)
     subprocess.run(["cc", "-w", "-shared", "-fPIC", "-o", library, tmp_path / "leaky.c"], check=True)
-    done, report = soak(tmp_path, "--cycles", 20, "--warm", 1, "--seed", 3, f"--keeper-preload={library}")
+    done, report = soak(tmp_path, "--cycles", 20, "--warm", 1, "--seed", 3, "--settle", SETTLE_S, f"--keeper-preload={library}")
     assert done.returncode == 1 and report["wrong"].startswith(said), done.stdout
 
 

@@ -9,7 +9,7 @@ import sys
 import time
 
 from . import books, cast, events
-from .stage import Stage, Wrong
+from .stage import SETTLE_S, Stage, Wrong
 
 WARM_CYCLES = 10          # unless told otherwise: in which the keeper's heap grows to what it needs
 SLACK_KIB = 1024          # of its memory at the base state, beyond what it was after these
@@ -20,10 +20,10 @@ TOLD_EVENTS = 20
 class Soak:
     """One run."""
 
-    def __init__(self, seed, limit, rate=2000, up_options=(), warm=WARM_CYCLES, preload=None):
+    def __init__(self, seed, limit, rate=2000, up_options=(), warm=WARM_CYCLES, preload=None, settle=SETTLE_S):
         self.seed, self.limit, self.warm = seed, limit, warm
         self.chance = random.Random(seed)
-        self.stage = Stage(random.Random(seed + 1), rate, up_options, preload)
+        self.stage = Stage(random.Random(seed + 1), rate, up_options, preload, settle)
         self.stage.way = cast.WAYS[seed % len(cast.WAYS)]
         self.events, self.counts = collections.deque(maxlen=TOLD_EVENTS), collections.Counter()
         self.sent, self.received, self.losses = collections.Counter(), collections.Counter(), collections.Counter()

@@ -28,8 +28,8 @@ def contexts(card):
 class Stage:
     """Everything of a run; a context manager."""
 
-    def __init__(self, chance, rate, up_options=(), preload=None):
-        self.chance, self.rate, self.up_options, self.preload = chance, rate, up_options, preload
+    def __init__(self, chance, rate, up_options=(), preload=None, settle=SETTLE_S):  # pylint: disable=too-many-arguments
+        self.chance, self.rate, self.up_options, self.preload, self.settle = chance, rate, up_options, preload, settle
         self.stack = contextlib.ExitStack()
         self.directory = self.card = self.keeper = self.namespace = self.peer = self.linux = None
         self.netdev = host.name("s")
@@ -169,7 +169,7 @@ class Stage:
                 return cycle
             if now != before:
                 before, since = now, time.monotonic()
-            elif time.monotonic() - since > SETTLE_S:
+            elif time.monotonic() - since > self.settle:
                 raise Wrong("; ".join(wrong))
             time.sleep(0.1)
 
@@ -187,7 +187,7 @@ class Stage:
 
     def close_holdings(self, base):
         """Wait until the keeper holds what it held at first; its holdings."""
-        end = time.monotonic() + SETTLE_S
+        end = time.monotonic() + self.settle
         while True:
             kept = self.kept()
             wrong = kept.differences(base)
