@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 from harness import host, paths
+from harness.rounds import rounds
 from harness.soak.kills import Kills
 
 CAMPAIGN = paths.ROOT / "devtools" / "campaign"
@@ -19,9 +20,10 @@ def run(*arguments, **environment):
 
 
 def test_a_bounded_run():
-    done = run("--seeds", 20)
+    seeds = rounds(30)
+    done = run("--seeds", seeds)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-1] == "20 seeds, 0 failed"
+    assert done.stdout.splitlines()[-1] == f"{seeds} seeds, 0 failed"
     # Faults of most kinds have struck.
     assert len(done.stdout.splitlines()[-2].split(",")) > 8
 
@@ -90,7 +92,7 @@ def test_a_kill_that_is_noticed(tmp_path):
     """By a cable that loses frames."""
     faults = tmp_path / "faults"
     faults.write_text("wire loss every 50\n")
-    some = Kills(20, 3, up_options=["--faults", faults])
+    some = Kills(20, 3, up_options=["--faults", faults], settle=4)
     assert not some.run()
     assert some.wrong.startswith("frames sent, and frames received by the card or lost without a link: ")
 

@@ -5,4 +5,4 @@ import os
 
 def rounds(whole):
     """The part of `whole` rounds that each test run has; devtools/test --all has all."""
-    return whole if "TEST_ALL_ROUNDS" in os.environ else whole * 3 // 5
+    return whole if "TEST_ALL_ROUNDS" in os.environ else whole * 2 // 5
