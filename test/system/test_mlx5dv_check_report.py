@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a report of mlx5dv-check has: whose code was run, what both ports can do, and what a row saw that failed."""
+import json
 import os
 import platform
 import re
@@ -16,8 +17,16 @@ def file_of(library):
     return os.path.basename(os.path.realpath(re.search(rf"{library}\.so\.1 .*=> (\S+)", said).group(1)))
 
 
-def test_versions(tmp_path):
-    _, _, report = check(tmp_path, "--only", "link")
+@pytest.fixture(name="linked", scope="module")
+def fixture_linked(tmp_path_factory):
+    """What a run says whose ports are of different speeds, and its report."""
+    file = tmp_path_factory.mktemp("linked") / "report.json"
+    done = run("--ibdev", "mlx5_0", "--peer", "mlx5_1", "--only", "link", "--json", file, ports=[f"{CABLE[0]},speed=25g", CABLE[1]])
+    return done.stdout, json.loads(file.read_text())
+
+
+def test_versions(linked):
+    report = linked[1]
     version, = re.findall(r"^ +version: '(.*)',$", (paths.ROOT / "meson.build").read_text(), re.M)
     assert report["version"] == version
     assert report["dpdk"].startswith("DPDK ") and report["kernel"] == platform.release()
@@ -38,16 +47,14 @@ def test_linuxs_own_driver_and_one_of_another_make(tmp_path, tap_allowed):
     assert "librte_net_af_packet" in peer["driver_file"]
 
 
-def test_what_is_in_the_report_is_said(tmp_path):
-    file = tmp_path / "report.json"
-    done = run("--ibdev", "mlx5_0", "--peer", "mlx5_1", "--only", "link", "--json", file)
-    assert re.search(rf"^mlx5dv-check [\d.]+, DPDK [\d.]+, {file_of('libibverbs')} {file_of('libmlx5')}, Linux ", done.stdout, re.M)
-    assert f"mlx5_1: driver net_mlx5dv of {os.path.realpath(paths.PLUGIN)}; its netdev's: no netdev" in done.stdout
+def test_what_is_in_the_report_is_said(linked):
+    said = linked[0]
+    assert re.search(rf"^mlx5dv-check [\d.]+, DPDK [\d.]+, {file_of('libibverbs')} {file_of('libmlx5')}, Linux ", said, re.M)
+    assert f"mlx5_1: driver net_mlx5dv of {os.path.realpath(paths.PLUGIN)}; its netdev's: no netdev" in said
 
 
-def test_what_ports_can_do(tmp_path):
-    _, _, report = check(tmp_path, "--only", "link", ports=[f"{CABLE[0]},speed=25g", CABLE[1]])
-    port, peer = report["ports"]
+def test_what_ports_can_do(linked):
+    port, peer = linked[1]["ports"]
     for key in ("rx_offloads", "tx_offloads", "rss_types", "reta_size", "max_rx_queues", "max_tx_queues", "max_mtu", "speeds"):
         assert port[key] > 0 and peer[key] > 0, key
     assert re.search(r"^vendor_part_id = 0x1017$", port["model"], re.M)
