@@ -37,11 +37,11 @@ def test_a_program_that_fails_is_told(tmp_path):
 @pytest.mark.skipif(not SOURCES or host.why_no_tap(), reason="DPDK's examples, or TAP netdevs, are not here")
 def test_the_table(tmp_path):
     file = tmp_path / "programs.json"
-    done = subprocess.run([paths.ROOT / "devtools/bench-programs", "--no-huge", "--only", "l2fwd", "--rounds", "2", "--turns", "2",
+    done = subprocess.run([paths.ROOT / "devtools/bench-programs", "--no-huge", "--only", "l2fwd 64 B", "--rounds", "2", "--turns", "2",
                            "--json", file], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = json.loads(file.read_text(encoding="utf-8"))["rows"]
-    assert [row["case"] for row in rows] == ["l2fwd 64 B", "l2fwd 1518 B"]
+    assert [row["case"] for row in rows] == ["l2fwd 64 B"]
     for row in rows:
         assert min(row["ratios"]) <= row["ratio"] <= max(row["ratios"]) and len(row["ratios"]) == 2
         assert f"{row['case']:24} {row['ours']:8.1f} {row['theirs']:8.1f}" in done.stdout

@@ -2,6 +2,7 @@
 """Loops of whole programs, timed: a program stands while its device fills the receive queue, and the device stands while the
 program works on that."""
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -96,7 +97,15 @@ class Loops(Turns):
         self.directory.mkdir()
 
     def is_started(self):
-        return self.file.exists()
+        return self.file.exists() and self._receives()
+
+    def _receives(self):
+        """A program that is stopped while it makes its port keeps the device from answering, which costs 10 s."""
+        with contextlib.suppress(subprocess.CalledProcessError):
+            said = subprocess.run([paths.SOFTHCA, "ctl", self.socket, "stats", "--json"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, check=True).stdout
+            return any(row["kind"] == "RQ" and row["packets"] for port in json.loads(said)["ports"] for row in port["queues"])
+        return False
 
     def ended(self):
         remove_runtime_dir(self.prefix)
