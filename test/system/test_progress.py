@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from harness import paths
+from harness.bench import rxtx
 from harness.patience import PATIENCE
 from harness.progress import Progress
 
@@ -54,6 +55,14 @@ def test_a_file_gets_nothing():
     assert stream.getvalue() == ""
 
 
+def test_a_bench_steps_by_what_rxtx_bench_prints():
+    lines = ["mlx5dv: a port\n", "2 cases\n", f"{'rx plain 64 B x32':32} 12.5 20.0 0.62\n", "of no case\n"]
+    stream = Terminal()
+    progress = Progress(None, "default", stream)
+    assert rxtx.follow(lines, progress) == "".join(lines)
+    assert "default, 1 of 2" in stream.getvalue() and ": rx plain 64 B x32" in stream.getvalue() and last(stream) == ""
+
+
 def run(command, stderr):
     return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=stderr, timeout=PATIENCE, check=False)
@@ -61,8 +70,8 @@ def run(command, stderr):
 
 @pytest.mark.parametrize("command, says", [
     (["devtools/campaign", "--seeds", "2", "--steps", "3"], b"seeds, 1 of 2, about "),
-    (["devtools/bench", "pci", "--only", "tx fast free 64 B x8", "--peers", "default", "--json", "{}/pci.json"],
-     b"default, 1 of 1: tx fast free 64 B x8"),
+    pytest.param(["devtools/bench", "pci", "--only", "tx fast free 64 B x8", "--peers", "default", "--json", "{}/pci.json"],
+                 b"default, 1 of 1: tx fast free 64 B x8", marks=pytest.mark.long),
 ])
 @pytest.mark.usefixtures("tap_allowed")
 def test_long_commands_say_on_a_terminal_how_far_they_are(tmp_path, command, says):

@@ -48,7 +48,7 @@ def variants(options):
     return [variant for variant in VARIANTS if variant[3].startswith(wanted) or wanted.startswith(variant[3])]
 
 
-def _follow(output, progress):
+def follow(output, progress):
     """All that rxtx-bench prints: how many cases there are, and a line each."""
     text = []
     for line in output:
@@ -85,7 +85,7 @@ def run(options, variant, arguments, before=(), huge=False, what=""):
         with host.netdev_that_is_up() as netdev, \
                 subprocess.Popen(softhca_argv(["wire=loop", f"wire=loop,kernel=tap:{netdev}"], command), env=dict(os.environ, **environment),
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as bench:
-            text = _follow(bench.stdout, Progress(what=what + variant[0]))
+            text = follow(bench.stdout, Progress(what=what + variant[0]))
     finally:
         remove_runtime_dir(prefix)
     if bench.returncode != 0:
