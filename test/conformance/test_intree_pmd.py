@@ -10,6 +10,7 @@ from harness import dpdk, frames
 from harness.cable import Cable
 from harness.intree import InTreeTestpmd
 from harness.patience import PATIENCE
+from harness.rounds import rounds
 
 MAC = frames.PORT_MAC
 RX_CHECKSUM, RX_VLAN_STRIP, RX_RSS_HASH = 0xE, 0x1, 0x80000
@@ -183,7 +184,7 @@ def test_send_bursts(tmp_path, model, extra, mode):
     Some are of one length in a row: only those go into one WQE of the old multi-packet form.
     """
     sent = [frames.packet(sport=i, data=bytes((i + j) & 255 for j in range(i // 7 * 13 % 1400)))
-            for i in range(1500)]
+            for i in range(rounds(1500))]
     got = []
     with forwarding(tmp_path, devargs=extra, port=f",model={model}") as (pmd, peer):
         assert mode in pmd.cmd("show txq info 0 0")
@@ -334,7 +335,7 @@ RX_BURSTS = [(1, "Vector SSE"), (0, "Scalar")]
 @pytest.mark.parametrize("vector, mode", [RX_BURSTS[0], pytest.param(*RX_BURSTS[1], marks=pytest.mark.long)])
 def test_compressed_completions_say_the_same(tmp_path, vector, mode):
     """What the driver reads of random bursts does not depend on CQE compression."""
-    sent = random_traffic(480)
+    sent = random_traffic(rounds(800))
     args = [f"--rx-offloads={RX_CHECKSUM | RX_RSS_HASH:#x}", "--rss-udp", "--rxd=128"]
     rules = ["ingress pattern eth / ipv4 / udp dst is 1004 / end "
              "actions mark id 0x1234 / queue index 1 / end"]
@@ -361,7 +362,7 @@ def test_compressed_completions_say_the_same(tmp_path, vector, mode):
 @pytest.mark.parametrize("vector, mode", [pytest.param(*RX_BURSTS[0], marks=pytest.mark.long), RX_BURSTS[1]])
 def test_long_compressed_traffic(tmp_path, vector, mode):
     """Many laps of a small completion queue, in bursts of every size: each frame comes back whole."""
-    sent = random_traffic(8000)
+    sent = random_traffic(rounds(8000))
     rng = random.Random(2)
     got, at = [], 0
     # Vectors leave up to 31 of 128 slots without buffers, and those of the burst before until they are polled again:

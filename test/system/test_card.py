@@ -15,6 +15,7 @@ from harness import frames, host, paths
 from harness.cable import Cable
 from harness.patience import PATIENCE, until
 from harness.program import run_on_softhca
+from harness.rounds import rounds
 from harness.testpmd import Testpmd
 
 MAC = frames.PORT_MAC
@@ -144,7 +145,7 @@ def test_a_killed_program_leaves_nothing(tmp_path):
         stays.cmd("start")
         left = objects(card)
         commands = cards.softhca("ctl", "--on", card, "dump").stdout
-        for _ in range(5):
+        for _ in range(rounds(5)):
             goes = pmd_on(card, vdev="net_mlx5dv1,ibdev=mlx5_0")
             try:
                 goes.__enter__()

@@ -8,6 +8,7 @@ from harness import frames
 from harness.rig import Rig
 from harness.cable import Cable
 from harness.patience import PATIENCE
+from harness.rounds import rounds
 from harness.testpmd import Testpmd
 
 MAC = frames.PORT_MAC
@@ -71,7 +72,7 @@ def test_mbufs_are_the_same(tmp_path, compressed, args):
 ])
 def test_many_laps(tmp_path, devargs, eal, args, mode):
     """Bursts of every size through a small ring: each frame comes back whole and in its place."""
-    sent = traffic(3, 4000)
+    sent = traffic(3, rounds(4000))
     rng = random.Random(4)
     with Testpmd(ports=[f"wire=unix:{tmp_path}/wire,mac={MAC}"], vdevs=[f"net_mlx5dv0,ibdev=mlx5_0{devargs}"], eal=eal,
                  args=["--rxd=64", "--txd=256", *args]) as pmd, Cable(tmp_path / "wire") as peer:

@@ -94,5 +94,5 @@ def test_losses_by_cause(tmp_path, fault, told):
 
 
 def test_more_packets_than_sequence_numbers_of_16_bits(tmp_path):
-    status, rows, report = check(tmp_path, "--only", "receive 60", "--packets", "100000")
+    status, rows, report = check(tmp_path, "--only", "receive 60", "--packets", "66000")
     assert rows == {"receive 60 bytes": "pass"} and status == 0, report

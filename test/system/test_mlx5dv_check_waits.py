@@ -8,8 +8,10 @@ import time
 
 from harness.mlx5dv_check import argv_of, environment
 from harness.patience import PATIENCE
+from harness.rounds import rounds
 
-PACKETS = 500000
+PAUSES = rounds(20)
+PACKETS = 62500 * PAUSES
 WAITS_MS = 300
 
 
@@ -25,7 +27,7 @@ def test_a_program_that_does_not_run_loses_no_frame(tmp_path):
             # The rows are in the report's order: the next one has long frames.
             while "receive 60 bytes" not in process.stdout.readline():
                 assert process.poll() is None
-            for _ in range(8):
+            for _ in range(PAUSES):
                 os.killpg(process.pid, signal.SIGSTOP)
                 time.sleep(1.5 * WAITS_MS / 1000)
                 os.killpg(process.pid, signal.SIGCONT)
