@@ -95,7 +95,7 @@ def test_an_access_across_a_border_is_of_two_lines():
 
 
 @pytest.mark.usefixtures("tap_allowed")
-@pytest.mark.parametrize("only", ["tx tso 1518 B x8", "rx plain 64 B x8"])
+@pytest.mark.parametrize("only", ["tx tso 1518 B x8", "rx marked 64 B x8"])
 def test_ours_are_not_more(tmp_path, only):
     file = tmp_path / "lines.json"
     done = subprocess.run([paths.ROOT / "devtools/bench", "lines", "--only", only, "--json", file], text=True,
