@@ -74,8 +74,8 @@ def test_rules_are_a_port_s_own(devargs):
     ("dv_flow_en=1", "--ether --ipv4 --udp --queue"),
     ("dv_flow_en=1", "--ether --vlan --ipv6 --tcp --mark --rss"),
     ("dv_flow_en=0", "--ether --ipv4 --udp --vxlan --queue"),
-    ("dv_flow_en=0", "--ether --ipv6 --tcp --count --rss"),
-    ("dv_flow_en=0", "--ether --vlan --ipv4 --gre --drop"),
+    pytest.param("dv_flow_en=0", "--ether --ipv6 --tcp --count --rss", marks=pytest.mark.long),
+    pytest.param("dv_flow_en=0", "--ether --vlan --ipv4 --gre --drop", marks=pytest.mark.long),
 ])
 def test_flow_perf(devargs, options):
     """dpdk-test-flow-perf installs its rules and takes them away again."""

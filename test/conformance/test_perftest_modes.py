@@ -106,7 +106,12 @@ def iterations(text):
     return int(row.group(1))
 
 
-@pytest.mark.parametrize("mode", MODES)
+# The others of this program are options that the other program has, too.
+OF_LATENCY = ["latency", "latency of VLAN", "latency, forwarding"]
+
+
+@pytest.mark.parametrize("mode", [pytest.param(mode, marks=pytest.mark.long) if row[0] == LAT and mode not in OF_LATENCY else mode
+                                  for mode, row in MODES.items()])
 def test_mode(tmp_path, mode):
     """Both come to their end, and count what was asked for."""
     program, common, server, client, frames = MODES[mode]

@@ -16,7 +16,7 @@ from harness.terminal import Terminal, TerminalError
 
 pytestmark = pytest.mark.skipif(shutil.which("rping") is None, reason="rdmacm-utils is not installed")
 
-# One program on each place, and each program on a place with no netdev and on one with.
+# One program is on each place, the others on one without a netdev and on one with.
 SOME_PLACES = [pytest.param(place, marks=pytest.mark.long) if place in ("two ports", "two cards") else place for place in PLACES]
 ACK_TIMEOUT = paths.BUILD / "app/examples/cm-timeout"
 OWN_QP = paths.BUILD / "app/examples/cm-own-qp"
@@ -38,8 +38,9 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program, place", [
+    pytest.param(program, *getattr(place, "values", [place]), marks=getattr(place, "marks", []))
+    for program in PROGRAMS for place in (PLACES if program == "rping" else SOME_PLACES)])
 def test_rdmacm_utils(program, place, tmp_path):
     with PLACES[place](tmp_path) as (server, client):
         for who, status, text in run_both(PROGRAMS[program], server, client):

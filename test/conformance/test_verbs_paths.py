@@ -12,8 +12,12 @@ PROGRAMS = ["post-poll", "next-poll", "wc-fields", "events", "offloads", "clock"
 MODELS = ["cx5", "cx4lx", pytest.param("cx6dx", marks=pytest.mark.sanitized)]
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("name", PROGRAMS)
+LONG = [("resize", "cx4lx"), ("wc-fields", "cx4lx"), ("events", "cx4lx")]
+
+
+@pytest.mark.parametrize("name, model", [
+    pytest.param(name, *getattr(model, "values", [model]), marks=pytest.mark.long if (name, model) in LONG else getattr(model, "marks", []))
+    for name in PROGRAMS for model in MODELS])
 def test_program_finds_nothing_wrong(name, model):
     program = str(paths.BUILD / "test" / "verbs" / f"verbs-{name}")
     status, text = run_on_softhca([program], [f"wire=loop,model={model}"])
@@ -30,7 +34,7 @@ def test_local_loopback(model):
     assert status == 0 and " 0 failed" in text, text
 
 
-@pytest.mark.parametrize("name", ["clock", "capabilities"])
+@pytest.mark.parametrize("name", ["clock", pytest.param("capabilities", marks=pytest.mark.long)])
 def test_a_device_with_a_real_time_clock(name):
     program = str(paths.BUILD / "test" / "verbs" / f"verbs-{name}")
     status, text = run_on_softhca([program], ["wire=loop,model=cx6dx,rtc=on"])

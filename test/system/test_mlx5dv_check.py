@@ -82,6 +82,7 @@ def test_beside_dpdks_own_driver(tmp_path, netdev):
     assert ours > 0 and theirs > 0 and ratio == pytest.approx(ours / theirs, abs=0.02), row
 
 
+@pytest.mark.long
 def test_two_functions_of_a_card(tmp_path):
     """Nobody gives an untrusted function without a netdev more than its address."""
     functions = ["wire=null,vf=on", "wire=null,vf=on,mac=02:00:00:00:00:09"]

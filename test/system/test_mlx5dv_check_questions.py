@@ -89,7 +89,7 @@ OF_A_FUNCTION = {"Q5: two sniffers": "a virtual function takes two by TIRs; the 
 @pytest.mark.parametrize("ports, others", [
     (CABLE, {}),
     ([f"{port},model=lean" for port in CABLE], LEAN),
-    ([f"{port},model=cx4lx" for port in CABLE], BY_LIBMLX5),
+    pytest.param([f"{port},model=cx4lx" for port in CABLE], BY_LIBMLX5, marks=pytest.mark.long),
     (FUNCTIONS, OF_A_FUNCTION),
 ], ids=["cx5", "lean", "cx4lx", "vf"])
 def test_what_is_seen(tmp_path, ports, others):
@@ -102,7 +102,7 @@ def test_what_is_seen(tmp_path, ports, others):
 
 @pytest.mark.parametrize("lines, port, others", [
     ({"tunnel_offloads": "none"}, "", NO_TUNNELS),
-    ({"real_time_clock": "yes"}, ",rtc=on", EITHER_CLOCK),
+    pytest.param({"real_time_clock": "yes"}, ",rtc=on", EITHER_CLOCK, marks=pytest.mark.long),
     ({"real_time_clock": "only"}, "", ONE_CLOCK),
 ], ids=["no tunnels", "real-time clock", "real-time only"])
 def test_what_is_seen_of_another_device(tmp_path, lines, port, others):
