@@ -194,7 +194,7 @@ def test_send_bursts(tmp_path, model, extra, mode):
     assert got == sent
 
 
-@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("version", [4, pytest.param(6, marks=pytest.mark.long)])
 def test_tso_cuts_and_numbers(tmp_path, version):
     """Segments of 200 bytes: lengths, sequence numbers, checksums and the data, joined again."""
     data = bytes(i * 7 & 255 for i in range(1300))

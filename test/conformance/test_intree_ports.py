@@ -94,7 +94,7 @@ def test_flow_perf(devargs, options):
         assert rate and float(rate.group(1)) > 0, text
 
 
-@pytest.mark.parametrize("devargs", ENGINES)
+@pytest.mark.parametrize("devargs", [ENGINES[0], *(pytest.param(engine, marks=pytest.mark.long) for engine in ENGINES[1:])])
 def test_capture_without_loss(tmp_path, devargs):
     """The driver makes its rules one by one; a delayed capture begins when all are there."""
     capture = tmp_path / "in.pcap"

@@ -53,7 +53,7 @@ def test_what_it_finds(model):
 
 
 @pytest.mark.parametrize("kind", ["one card", *(pytest.param(kind, marks=pytest.mark.long) for kind in KINDS[1:])])
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("transport", [pytest.param(name, marks=pytest.mark.long) if name == "rc_verbs" else name for name in TRANSPORTS])
 def test_transport(transport, kind, tmp_path):
     with two_ends(kind, tmp_path) as ends:
         for operation in OPERATIONS + (OF_RC if transport.startswith("rc") else []):

@@ -12,7 +12,7 @@ PROGRAMS = ["post-poll", "next-poll", "wc-fields", "events", "offloads", "clock"
 MODELS = ["cx5", "cx4lx", pytest.param("cx6dx", marks=pytest.mark.sanitized)]
 
 
-LONG = [("resize", "cx4lx"), ("wc-fields", "cx4lx"), ("events", "cx4lx")]
+LONG = [("resize", "cx4lx"), ("capabilities", "cx4lx"), ("wc-fields", "cx4lx"), ("events", "cx4lx")]
 
 
 @pytest.mark.parametrize("name, model", [

@@ -23,7 +23,7 @@ NOT_OF_CX4LX = {"device memory", "item: mpls"} | {row for row in all_rows() if r
 NEEDS_OFFLOADS = {"Rx checksums"}  # verbs reports none of these for work queues
 
 
-@pytest.mark.parametrize("model, part", [("cx4lx", 0x1015), pytest.param("cx5", 0x1017, marks=pytest.mark.long),
+@pytest.mark.parametrize("model, part", [pytest.param("cx4lx", 0x1015, marks=pytest.mark.long), pytest.param("cx5", 0x1017, marks=pytest.mark.long),
                                          ("cx6dx", 0x101d)])
 def test_all_rows_pass_on_each_model(tmp_path, model, part):
     status, rows, report = check(tmp_path, ports=[f"{port},model={model}" for port in CABLE])
@@ -134,7 +134,7 @@ def fixture_huge(tmp_path):
         yield ("--huge-dir", directory)
 
 
-@pytest.mark.parametrize("model, args, may_share", [("cx4lx", (), False), ("cx5", (), True),
+@pytest.mark.parametrize("model, args, may_share", [pytest.param("cx4lx", (), False, marks=pytest.mark.long), ("cx5", (), True),
                                                     pytest.param("cx6dx", (), True, marks=pytest.mark.long),
                                                     ("cx5", ("--devargs", "mode=ibv"), False)])
 def test_a_send_queue_recovers(tmp_path, huge, model, args, may_share):
@@ -158,7 +158,7 @@ def fixture_shared(huge):
     remove_runtime_dir(prefix)
 
 
-@pytest.mark.parametrize("args, result, status", [((), "pass", 0), (("--devargs", "mode=ibv"), "not there", 0)])
+@pytest.mark.parametrize("args, result, status", [((), "pass", 0), pytest.param(("--devargs", "mode=ibv"), "not there", 0, marks=pytest.mark.long)])
 def test_a_secondary_process(tmp_path, shared, args, result, status):
     """The check starts itself, and that process returns what a rule takes to its queue. Plain verbs share no ring."""
     done, rows, report = check(tmp_path, "--only", "secondary", *args, eal=shared)
@@ -179,7 +179,7 @@ def test_where_no_frame_waits_in_a_queue(tmp_path, huge):
     assert report["rows"][0]["why"] == "send queues have no rate: nothing waits in them" and status == 0, report
 
 
-@pytest.mark.parametrize("non_cached", ["0", "1"])
+@pytest.mark.parametrize("non_cached", ["0", pytest.param("1", marks=pytest.mark.long)])
 def test_doorbells_of_either_kind(tmp_path, non_cached):
     status, rows, report = check(tmp_path, "--devargs", f"sq_db_nc={non_cached}", "--only", "send",
                                  options=["--strict"])

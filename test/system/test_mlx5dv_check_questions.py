@@ -101,10 +101,9 @@ def test_what_is_seen(tmp_path, ports, others):
 
 
 @pytest.mark.parametrize("lines, port, others", [
-    ({"tunnel_offloads": "none"}, "", NO_TUNNELS),
+    ({"tunnel_offloads": "none", "real_time_clock": "only"}, "", {**NO_TUNNELS, **ONE_CLOCK}),
     pytest.param({"real_time_clock": "yes"}, ",rtc=on", EITHER_CLOCK, marks=pytest.mark.long),
-    ({"real_time_clock": "only"}, "", ONE_CLOCK),
-], ids=["no tunnels", "real-time clock", "real-time only"])
+], ids=["no tunnels, real-time only", "real-time clock"])
 def test_what_is_seen_of_another_device(tmp_path, lines, port, others):
     model = changed(tmp_path, lines, "cx6dx")
     found = seen(tmp_path, [f"{wire},model={model}{port}" for wire in CABLE], "--only", "Q1")
