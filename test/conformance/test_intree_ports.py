@@ -72,7 +72,7 @@ def test_rules_are_a_port_s_own(devargs):
 
 @pytest.mark.parametrize("devargs, options", [
     ("dv_flow_en=1", "--ether --ipv4 --udp --queue"),
-    ("dv_flow_en=1", "--ether --vlan --ipv6 --tcp --mark --rss"),
+    pytest.param("dv_flow_en=1", "--ether --vlan --ipv6 --tcp --mark --rss", marks=pytest.mark.long),
     ("dv_flow_en=0", "--ether --ipv4 --udp --vxlan --queue"),
     pytest.param("dv_flow_en=0", "--ether --ipv6 --tcp --count --rss", marks=pytest.mark.long),
     pytest.param("dv_flow_en=0", "--ether --vlan --ipv4 --gre --drop", marks=pytest.mark.long),

@@ -84,7 +84,7 @@ def record(programs, gid, tmp_path):
 
 # The two versions differ below the BTH, the cases from there on.
 @pytest.mark.parametrize("case, gid", [
-    pytest.param(case, gid, id=f"{case}-v{int(gid) + 1}", marks=[pytest.mark.long] if gid == "0" and case not in ("RC send", "UD") else [])
+    pytest.param(case, gid, id=f"{case}-v{int(gid) + 1}", marks=[pytest.mark.long] if gid == "0" and case != "UD" else [])
     for case in CASES for gid in ("0", "1")])
 def test_dissected(case, gid, tmp_path):
     programs, opcodes = CASES[case]

@@ -33,7 +33,7 @@ def traffic(seed, count):
 
 @pytest.mark.parametrize("compressed,args", [
     ("auto", [f"--rx-offloads={RX_CHECKSUM | RX_VLAN_STRIP | RX_RSS_HASH:#x}", "--rss-udp"]),
-    ("csum", [f"--rx-offloads={RX_CHECKSUM:#x}"]),
+    pytest.param("csum", [f"--rx-offloads={RX_CHECKSUM:#x}"], marks=pytest.mark.long),
     ("csum,mprq=on", ["--rxd=128", f"--rx-offloads={RX_CHECKSUM | RX_VLAN_STRIP:#x}"]),
     ("off,mprq=on", ["--rxd=128", f"--rx-offloads={RX_CHECKSUM | RX_VLAN_STRIP | RX_RSS_HASH:#x}", "--rss-udp"]),
 ])
