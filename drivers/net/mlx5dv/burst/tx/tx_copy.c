@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is rarely in a WQE of copied packets: frames around the end of the ring, with tags, and
- * those that are too long. */
+/* What is rarely in a WQE of copied packets: frames around the end of the ring, and those that are
+ * too long. */
 #include "tx_copy.h"
 
 void

@@ -155,13 +155,21 @@ mdv_tx_copy_end(const struct mdv_txq *txq, const struct mdv_tx_copy_wqe *wqe, ui
 	pos->bytes += wqe->nb_bytes;
 }
 
-/** Append the usual packets: short, without tags, before the ring's end. @return their number */
+/**
+ * Append the packets at the front that are alike: short, before the ring's end, and all with a tag
+ * or all without.
+ * @param max bytes of a frame beyond the shortest, without its tag
+ * @param tagged a constant
+ * @return their number
+ */
 static __rte_always_inline uint32_t
-mdv_tx_copy_short(struct mdv_tx_copy_wqe *wqe, struct rte_mbuf **pkts, uint32_t nb, uint32_t max)
+mdv_tx_copy_alike(struct mdv_tx_copy_wqe *wqe, struct rte_mbuf **pkts, uint32_t nb, uint32_t max,
+	const bool tagged)
 {
 	const uint64_t look =
 		MDV_TX_VEC_CSUM_FLAGS | RTE_MBUF_F_TX_VLAN | mdv_tx_copy_never(MDV_TX_COPY_OPTS);
-	const uint64_t flags = wqe->flags;
+	const uint64_t flags = wqe->flags | (tagged ? RTE_MBUF_F_TX_VLAN : 0);
+	const uint32_t tag = tagged ? RTE_VLAN_HLEN : 0;
 	struct rte_mbuf **const mbufs = wqe->mbufs;
 	uint8_t *at = wqe->at, *const flat = wqe->flat;
 	uint64_t nb_bytes = 0;
@@ -170,14 +178,13 @@ mdv_tx_copy_short(struct mdv_tx_copy_wqe *wqe, struct rte_mbuf **pkts, uint32_t 
 	for (n = 0; n < nb; n++) {
 		struct rte_mbuf *mbuf = pkts[n];
 		const uint32_t len = mbuf->data_len;
-		const size_t units = (size_t)mdv_tx_wqe_ds_data(len) * 16;
+		const size_t units = (size_t)mdv_tx_wqe_ds_data(len + tag) * 16;
 
 		if (unlikely(((mbuf->ol_flags ^ flags) & look) != 0 || mbuf->nb_segs != 1 ||
 			    len - MDV_TX_FRAME_MIN > max || units > (size_t)(flat - at)))
 			break;
-		mdv_tx_wqe_data_inline(at, len);
-		mdv_tx_copy_bytes(
-			at + MDV_TX_WQE_DATA_START, rte_pktmbuf_mtod(mbuf, const uint8_t *), len);
+		mdv_tx_wqe_data_inline(at, len + tag);
+		mdv_tx_copy_frame(at + MDV_TX_WQE_DATA_START, mbuf, tagged);
 		mbufs[n] = mbuf;
 		at += units;
 		nb_bytes += len;
@@ -188,6 +195,28 @@ mdv_tx_copy_short(struct mdv_tx_copy_wqe *wqe, struct rte_mbuf **pkts, uint32_t 
 	return n;
 }
 
+/** The same for packets with tags: a function, as its loop would take registers of the other. */
+static __rte_noinline __rte_unused uint32_t
+mdv_tx_copy_tagged(struct mdv_tx_copy_wqe *wqe, struct rte_mbuf **pkts, uint32_t nb, uint32_t max)
+{
+	/* Below 0 where a tag makes the shortest frame too long. */
+	return (int32_t)(max - RTE_VLAN_HLEN) < 0
+		? 0
+		: mdv_tx_copy_alike(wqe, pkts, nb, max - RTE_VLAN_HLEN, true);
+}
+
+/** @return whether a WQE with packets ends before this one, because it is full or has no room for
+ * the frame. Without this mdv_tx_copy_odd() would find out, by more instructions. */
+static __rte_always_inline bool
+mdv_tx_copy_is_full(const struct mdv_tx_copy_wqe *wqe, const struct rte_mbuf *mbuf, uint32_t max)
+{
+	const uint32_t len = mbuf->data_len;
+
+	return wqe->at == wqe->flat ||
+		((int32_t)(len - MDV_TX_FRAME_MIN) <= (int32_t)max &&
+			(size_t)mdv_tx_wqe_ds_data(len) * 16 > (size_t)(wqe->end - wqe->at));
+}
+
 /** @return the length of the shortest frame that is not inlined; @p tag: bytes to be inserted. */
 static __rte_always_inline uint32_t
 mdv_tx_copy_beyond(const struct mdv_txq *txq, uint32_t tag)
@@ -196,8 +225,8 @@ mdv_tx_copy_beyond(const struct mdv_txq *txq, uint32_t tag)
 }
 
 /**
- * Append the unusual packet number @p *n of @p nb and those like it: one with a tag or around the
- * ring's end, or long ones.
+ * Append the unusual packet number @p *n of @p nb and those like it: one around the ring's end, or
+ * long ones.
  * @param n moves behind them
  * @return MDV_TX_SENT, MDV_TX_NO_ROOM: the WQE has none, or MDV_TX_WHOLE: it cannot share this WQE
  */
@@ -219,16 +248,18 @@ mdv_tx_copy_many(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint3
 	enum mdv_tx_status status = MDV_TX_SENT;
 	uint32_t n = 0;
 
-	for (;;) {
+	do {
+		uint32_t more = 0;
+
+		if (unlikely((pkts[n]->ol_flags & RTE_MBUF_F_TX_VLAN) != 0))
+			more = mdv_tx_copy_tagged(&wqe, pkts + n, nb - n, max);
 		/* A maximum below the shortest frame is negative. */
-		if (likely((int32_t)max >= 0))
-			n += mdv_tx_copy_short(&wqe, pkts + n, nb - n, max);
-		if (n == nb || wqe.at == wqe.flat)
-			break;
-		status = mdv_tx_copy_odd(txq, &wqe, pkts, nb, &n);
-		if (status != MDV_TX_SENT || n == nb || wqe.at == wqe.flat)
-			break;
-	}
+		else if (likely((int32_t)max >= 0))
+			more = mdv_tx_copy_alike(&wqe, pkts + n, nb - n, max, false);
+		n += more;
+		if (unlikely(more == 0))
+			status = mdv_tx_copy_odd(txq, &wqe, pkts, nb, &n);
+	} while (status == MDV_TX_SENT && n != nb && !mdv_tx_copy_is_full(&wqe, pkts[n], max));
 	if (unlikely(n == 0))
 		return status;
 	mdv_tx_copy_end(txq, &wqe, n, pos);

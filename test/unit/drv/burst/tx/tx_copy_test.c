@@ -28,16 +28,21 @@ check_burst(eth_tx_burst_t burst, struct rte_mbuf **pkts, uint16_t nb, const uin
 {
 	static uint8_t want[64][TX_RIG_FRAME_MAX];
 	static struct tx_sent sent;
+	uint64_t bytes = tx_rig.txq.count.bytes, packets = tx_rig.txq.count.packets + nb;
 	uint32_t len[64];
 	bool csum[64];
 	uint16_t i;
 
 	for (i = 0; i < nb; i++) {
+		/* A tag that is inserted does not count, whoever inserts it. */
+		bytes += pkts[i]->pkt_len;
 		len[i] = tx_rig_expected(
 			pkts[i], tags && (pkts[i]->ol_flags & RTE_MBUF_F_TX_VLAN), want[i]);
 		csum[i] = (pkts[i]->ol_flags & RTE_MBUF_F_TX_IP_CKSUM) != 0;
 	}
 	assert_int_equal(burst(&tx_rig.txq, pkts, nb), nb);
+	assert_int_equal(tx_rig.txq.count.bytes, bytes);
+	assert_int_equal(tx_rig.txq.count.packets, packets);
 	for (i = 0; i < nb; i++) {
 		assert_true(tx_rig_send(&sent));
 		tx_rig_check(&sent, want[i], len[i]);
@@ -48,13 +53,20 @@ check_burst(eth_tx_burst_t burst, struct rte_mbuf **pkts, uint16_t nb, const uin
 	tx_rig_complete();
 }
 
+/** A run of packets. */
+struct kind {
+	unsigned int opts;
+	bool tagged;
+};
+
 /** Each length around the limit, with buffers at each place of a cache line, and the WQEs at many
  * places of the ring, its end among them. */
 static void
 all_lengths_at_all_places(void **state)
 {
-	const bool *fast_free = *state;
-	const unsigned int opts = MDV_TX_INLINE_OPTS | (*fast_free ? MDV_TX_FAST_FREE : 0);
+	const struct kind *kind = *state;
+	const unsigned int opts = MDV_TX_INLINE_OPTS | kind->opts;
+	const uint32_t tag = kind->tagged ? RTE_VLAN_HLEN : 0;
 
 	for (unsigned int w = 0; w < RTE_DIM(widths); w++) {
 		start(INLINE_MAX);
@@ -65,11 +77,13 @@ all_lengths_at_all_places(void **state)
 			for (unsigned int i = 0; i < RTE_DIM(pkts); i++) {
 				pkts[i] = tx_rig_packet(1, len + 4 * i);
 				rte_pktmbuf_adj(pkts[i], 4 * i);
-				inlined[i] = len <= INLINE_MAX ? len : 0;
+				pkts[i]->ol_flags |= kind->tagged ? RTE_MBUF_F_TX_VLAN : 0;
+				pkts[i]->vlan_tci = random();
+				inlined[i] = len + tag <= INLINE_MAX ? len + tag : 0;
 			}
 			/* Memory is no more than the packet's, should it be read beyond. */
 			check_burst(mdv_tx_select(opts, widths[w]), pkts, RTE_DIM(pkts), inlined,
-				false);
+				kind->tagged);
 		}
 		tx_rig_stop();
 	}
@@ -88,24 +102,29 @@ no_byte_behind_a_packet_is_read(void **state)
 	for (unsigned int w = 0; w < RTE_DIM(widths); w++) {
 		start(INLINE_MAX);
 		for (uint32_t len = MDV_TX_FRAME_MIN; len <= INLINE_MAX; len++) {
-			for (unsigned int last = 0; last < 2; last++) {
+			for (unsigned int i = 0; i < 4; i++) {
+				const bool last = i & 1, tagged = i & 2 && len + 4 <= INLINE_MAX;
 				struct rte_mbuf *mbuf = tx_rig_packet(1, len);
 				void *const buf = mbuf->buf_addr;
 				uint8_t *at = last ? memory + 2 * page - len : memory + page;
 				const uint16_t off = mbuf->data_off;
 				static struct tx_sent sent;
+				uint8_t want[INLINE_MAX];
+				uint32_t wire;
 
 				memcpy(at, rte_pktmbuf_mtod(mbuf, void *), len);
 				mbuf->buf_addr = at;
 				mbuf->data_off = 0;
+				mbuf->ol_flags |= tagged ? RTE_MBUF_F_TX_VLAN : 0;
+				wire = tx_rig_expected(mbuf, tagged, want);
 				assert_int_equal(mdv_tx_select(MDV_TX_INLINE_OPTS, widths[w])(
 							 &tx_rig.txq, &mbuf, 1),
 					1);
 				mbuf->buf_addr = buf;
 				mbuf->data_off = off;
 				assert_true(tx_rig_send(&sent));
-				tx_rig_check(&sent, at, len);
-				assert_int_equal(sent.inlined, len);
+				tx_rig_check(&sent, want, wire);
+				assert_int_equal(sent.inlined, wire);
 				tx_rig_complete();
 			}
 		}
@@ -182,6 +201,118 @@ packets_of_all_kinds(void **state)
 		}
 		tx_rig_stop();
 	}
+}
+
+/** Runs of 1 to 8 packets, of one kind each, in bursts that end anywhere in them. */
+static void
+runs_with_tags_and_without(void **state)
+{
+	(void)state;
+	for (unsigned int w = 0; w < RTE_DIM(widths); w++) {
+		unsigned int left = 0, row = 0;
+
+		start(INLINE_MAX);
+		/* Each burst finds the whole ring free. */
+		tx_rig.txq.pos.request_min = 1;
+		for (unsigned int round = 0; round < 500; round++) {
+			const uint16_t nb = 1 + random() % 16;
+			struct rte_mbuf *pkts[16];
+			uint32_t inlined[16];
+
+			for (unsigned int i = 0; i < nb; i++) {
+				if (left-- == 0) {
+					left = random() % 8;
+					row = random() % RTE_DIM(mixed);
+				}
+				pkts[i] = tx_rig_packet(1, mixed[row].len);
+				pkts[i]->ol_flags |= mixed[row].flags;
+				pkts[i]->vlan_tci = random();
+				inlined[i] = mixed[row].inlined;
+			}
+			check_burst(mdv_tx_select(
+					    MDV_TX_INLINE_OPTS | (round & 1 ? MDV_TX_FAST_FREE : 0),
+					    widths[w]),
+				pkts, nb, inlined, true);
+		}
+		tx_rig_stop();
+	}
+}
+
+/** Limits that leave no frame to be inlined, no frame with a tag, or only the shortest. */
+static void
+limits_around_the_shortest_frame(void **state)
+{
+	(void)state;
+	for (unsigned int w = 0; w < RTE_DIM(widths); w++)
+		for (uint32_t max = MDV_TX_FRAME_MIN - 2; max <= MDV_TX_FRAME_MIN + 6; max++) {
+			start(max);
+			for (uint32_t len = MDV_TX_FRAME_MIN; len <= max + 1; len++) {
+				struct rte_mbuf *pkts[12];
+				uint32_t inlined[12];
+
+				for (unsigned int i = 0; i < RTE_DIM(pkts); i++) {
+					const bool tagged = i / 3 & 1;
+					const uint32_t wire = len + (tagged ? RTE_VLAN_HLEN : 0);
+
+					pkts[i] = tx_rig_packet(1, len);
+					pkts[i]->ol_flags |= tagged ? RTE_MBUF_F_TX_VLAN : 0;
+					inlined[i] = wire <= max ? wire : 0;
+				}
+				check_burst(mdv_tx_select(MDV_TX_INLINE_OPTS, widths[w]), pkts,
+					RTE_DIM(pkts), inlined, true);
+			}
+			tx_rig_stop();
+		}
+}
+
+/* clang-format off */
+/** 16 packets at the ring's beginning: of one length, or of another from one on. Unit counts have
+ * two of each WQE's head; 61 units are behind it at most. */
+static const struct {
+	uint16_t len[2];
+	uint16_t nb[2];
+	bool tagged[2];
+	uint16_t want_pc; /* WQEBBs that they take */
+} shares[] = {
+	/* 15 * 4 units, 4 */
+	{ { 60, 60 }, { 8, 8 }, { false, false }, 16 + 2 },
+	/* 12 * 5 units, 4 * 5 */
+	{ { 60, 60 }, { 8, 8 }, { true, true }, 16 + 6 },
+	/* 4 * 4 + 9 * 5 units, 3 * 5 */
+	{ { 60, 60 }, { 4, 12 }, { false, true }, 16 + 5 },
+	/* 4 * 5 + 10 * 4 units, 2 * 4 */
+	{ { 60, 60 }, { 4, 12 }, { true, false }, 16 + 3 },
+	/* 12 * 5 units and a pointer, 3 pointers */
+	{ { 60, 200 }, { 12, 4 }, { true, false }, 16 + 2 },
+	/* 15 * 4 units, 4 */
+	{ { 56, 60 }, { 15, 1 }, { true, false }, 16 + 2 },
+};
+/* clang-format on */
+
+static void
+packets_share_as_few_wqes_as_fit(void **state)
+{
+	(void)state;
+	for (unsigned int w = 1; w < RTE_DIM(widths); w++)
+		for (unsigned int i = 0; i < RTE_DIM(shares); i++) {
+			struct rte_mbuf *pkts[16];
+			uint32_t inlined[16];
+
+			start(INLINE_MAX);
+			for (unsigned int k = 0; k < RTE_DIM(pkts); k++) {
+				const unsigned int part = k >= shares[i].nb[0];
+				const bool tagged = shares[i].tagged[part];
+				const uint32_t len = shares[i].len[part];
+
+				pkts[k] = tx_rig_packet(1, len);
+				pkts[k]->ol_flags |= tagged ? RTE_MBUF_F_TX_VLAN : 0;
+				inlined[k] = len > INLINE_MAX ? 0 : len + (tagged ? 4 : 0);
+			}
+			check_burst(mdv_tx_select(MDV_TX_INLINE_OPTS, widths[w]), pkts,
+				RTE_DIM(pkts), inlined, true);
+			assert_int_equal(tx_rig.txq.pos.pc, shares[i].want_pc);
+			tx_rig_stop();
+		}
 }
 
 /** Memory outside of mbufs may be readable by the device alone; chains go as they are; indirect
@@ -279,13 +410,19 @@ packets_are_counted_by_wqes(void **state)
 int
 main(void)
 {
-	static bool no = false, yes = true;
+	static struct kind kinds[] = { { 0, false }, { MDV_TX_FAST_FREE, false }, { 0, true },
+		{ MDV_TX_FAST_FREE, true } };
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate(all_lengths_at_all_places, &no),
-		cmocka_unit_test_prestate(all_lengths_at_all_places, &yes),
+		cmocka_unit_test_prestate(all_lengths_at_all_places, &kinds[0]),
+		cmocka_unit_test_prestate(all_lengths_at_all_places, &kinds[1]),
+		cmocka_unit_test_prestate(all_lengths_at_all_places, &kinds[2]),
+		cmocka_unit_test_prestate(all_lengths_at_all_places, &kinds[3]),
 		cmocka_unit_test(no_byte_behind_a_packet_is_read),
 		cmocka_unit_test(bytes_of_a_wqe),
 		cmocka_unit_test(packets_of_all_kinds),
+		cmocka_unit_test(runs_with_tags_and_without),
+		cmocka_unit_test(limits_around_the_shortest_frame),
+		cmocka_unit_test(packets_share_as_few_wqes_as_fit),
 		cmocka_unit_test(what_is_not_inlined),
 		cmocka_unit_test(a_queue_takes_as_many_packets_as_descriptors),
 		cmocka_unit_test(packets_are_counted_by_wqes),
