@@ -9,7 +9,7 @@ mdv_tx_copy_around(struct mdv_txq *txq, uint8_t *to, const struct rte_mbuf *mbuf
 {
 	uint8_t frame[MDV_TX_INLINE_MAX];
 
-	mdv_tx_copy_frame(frame, mbuf, tagged);
+	mdv_tx_copy_frame(frame, mbuf, mbuf->data_len, tagged);
 	/* The last unit's padding alone may be around the end. */
 	first = RTE_MIN(first, len);
 	memcpy(to, frame, first);
@@ -32,7 +32,7 @@ append(struct mdv_txq *txq, struct mdv_tx_copy_wqe *wqe, struct rte_mbuf *mbuf, 
 		/* This ends the WQE. */
 		wqe->flat = at + bytes;
 	} else {
-		mdv_tx_copy_frame(to, mbuf, tagged);
+		mdv_tx_copy_frame(to, mbuf, mbuf->data_len, tagged);
 	}
 	wqe->at = at + bytes;
 	*wqe->mbufs++ = mbuf;

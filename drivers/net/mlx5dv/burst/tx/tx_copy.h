@@ -57,13 +57,14 @@ mdv_tx_copy_bytes(uint8_t *to, const uint8_t *from, uint32_t len)
 	mdv_vec_store(to + len - sizeof(mdv_vec), mdv_vec_load(from + len - sizeof(mdv_vec)));
 }
 
-/** Copy the packet's frame, with a tag if it is to be inserted. */
+/** Copy the packet's frame, with a tag if it is to be inserted. @p len is the packet's, which
+ * callers have in a register. */
 static __rte_always_inline void
-mdv_tx_copy_frame(uint8_t *to, const struct rte_mbuf *mbuf, bool tagged)
+mdv_tx_copy_frame(uint8_t *to, const struct rte_mbuf *mbuf, uint32_t len, bool tagged)
 {
 	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 
-	mdv_tx_copy_bytes(to + (tagged ? RTE_VLAN_HLEN : 0), from, mbuf->data_len);
+	mdv_tx_copy_bytes(to + (tagged ? RTE_VLAN_HLEN : 0), from, len);
 	/* Then the addresses and the tag over the bytes before those. */
 	if (tagged)
 		mdv_tx_wqe_copy_tagged(to, from, 2 * RTE_ETHER_ADDR_LEN, mbuf->vlan_tci);
@@ -173,20 +174,21 @@ mdv_tx_copy_alike(struct mdv_tx_copy_wqe *wqe, struct rte_mbuf **pkts, uint32_t 
 	struct rte_mbuf **const mbufs = wqe->mbufs;
 	uint8_t *at = wqe->at, *const flat = wqe->flat;
 	uint64_t nb_bytes = 0;
-	uint32_t n;
+	/* An index as wide as pointers are: the compiler has no second one for those. */
+	size_t n;
 
 	for (n = 0; n < nb; n++) {
 		struct rte_mbuf *mbuf = pkts[n];
 		const uint32_t len = mbuf->data_len;
-		const size_t units = (size_t)mdv_tx_wqe_ds_data(len + tag) * 16;
+		uint8_t *const next = at + (size_t)mdv_tx_wqe_ds_data(len + tag) * 16;
 
 		if (unlikely(((mbuf->ol_flags ^ flags) & look) != 0 || mbuf->nb_segs != 1 ||
-			    len - MDV_TX_FRAME_MIN > max || units > (size_t)(flat - at)))
+			    len - MDV_TX_FRAME_MIN > max || next > flat))
 			break;
 		mdv_tx_wqe_data_inline(at, len + tag);
-		mdv_tx_copy_frame(at + MDV_TX_WQE_DATA_START, mbuf, tagged);
+		mdv_tx_copy_frame(at + MDV_TX_WQE_DATA_START, mbuf, len, tagged);
 		mbufs[n] = mbuf;
-		at += units;
+		at = next;
 		nb_bytes += len;
 	}
 	wqe->at = at;
@@ -195,7 +197,15 @@ mdv_tx_copy_alike(struct mdv_tx_copy_wqe *wqe, struct rte_mbuf **pkts, uint32_t 
 	return n;
 }
 
-/** The same for packets with tags: a function, as its loop would take registers of the other. */
+/** The same for packets without tags: a function, as its loop wants all registers. */
+static __rte_noinline __rte_unused uint32_t
+mdv_tx_copy_untagged(struct mdv_tx_copy_wqe *wqe, struct rte_mbuf **pkts, uint32_t nb, uint32_t max)
+{
+	/* A maximum below the shortest frame is negative. */
+	return (int32_t)max < 0 ? 0 : mdv_tx_copy_alike(wqe, pkts, nb, max, false);
+}
+
+/** The same for packets with tags. */
 static __rte_noinline __rte_unused uint32_t
 mdv_tx_copy_tagged(struct mdv_tx_copy_wqe *wqe, struct rte_mbuf **pkts, uint32_t nb, uint32_t max)
 {
@@ -249,13 +259,12 @@ mdv_tx_copy_many(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint3
 	uint32_t n = 0;
 
 	do {
-		uint32_t more = 0;
+		uint32_t more;
 
-		if (unlikely((pkts[n]->ol_flags & RTE_MBUF_F_TX_VLAN) != 0))
+		if (pkts[n]->ol_flags & RTE_MBUF_F_TX_VLAN)
 			more = mdv_tx_copy_tagged(&wqe, pkts + n, nb - n, max);
-		/* A maximum below the shortest frame is negative. */
-		else if (likely((int32_t)max >= 0))
-			more = mdv_tx_copy_alike(&wqe, pkts + n, nb - n, max, false);
+		else
+			more = mdv_tx_copy_untagged(&wqe, pkts + n, nb - n, max);
 		n += more;
 		if (unlikely(more == 0))
 			status = mdv_tx_copy_odd(txq, &wqe, pkts, nb, &n);
@@ -289,7 +298,7 @@ mdv_tx_copy_one(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t bbs, struct
 		opts & MDV_TX_CSUM ? mdv_tx_csums[mdv_tx_csum_index(mbuf->ol_flags)] : 0,
 		rte_cpu_to_be_32(len << 16));
 	if (likely(len <= first))
-		mdv_tx_copy_frame(to, mbuf, tagged);
+		mdv_tx_copy_frame(to, mbuf, mbuf->data_len, tagged);
 	else
 		mdv_tx_copy_around(txq, to, mbuf, tagged, first, len);
 	txq->ring.mbufs[pos->head & txq->ring.mask] = mbuf;
