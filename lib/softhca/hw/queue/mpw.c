@@ -5,14 +5,14 @@
 #include <endian.h>
 #include <string.h>
 
-#include "base/copy.h"
 #include "base/mem.h"
-#include "base/prefetch.h"
 #include "hw/format/hw.h"
 #include "hw/format/tx.h"
 #include "hw/format/wqe.h"
+#include "hw/queue/copy.h"
 #include "hw/queue/out.h"
 #include "hw/state/device.h"
+#include "hw/state/prefetch.h"
 #include "hw/state/sq.h"
 #include "steering/steering.h"
 

@@ -4,8 +4,8 @@
 
 #include <endian.h>
 
-#include "base/copy.h"
 #include "base/mem.h"
+#include "hw/queue/copy.h"
 #include "hw/queue/cq.h"
 #include "hw/queue/rq.h"
 #include "hw/state/cq.h"

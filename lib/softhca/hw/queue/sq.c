@@ -10,7 +10,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/prefetch.h"
 #include "hw/check/bus.h"
 #include "hw/check/doorbell.h"
 #include "hw/check/inject.h"
@@ -28,6 +27,7 @@
 #include "hw/queue/steer.h"
 #include "hw/state/cq.h"
 #include "hw/state/device.h"
+#include "hw/state/prefetch.h"
 #include "hw/state/sq.h"
 #include "steering/match/parse.h"
 #include "steering/steering.h"

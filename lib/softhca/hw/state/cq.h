@@ -17,10 +17,10 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "base/prefetch.h"
 #include "hw/format/hw.h"
 #include "hw/format/minicqe.h"
 #include "hw/state/attr.h"
+#include "hw/state/prefetch.h"
 
 struct shca_cq {
 	LIST_ENTRY(shca_cq) link;

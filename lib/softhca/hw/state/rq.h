@@ -14,10 +14,10 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "base/prefetch.h"
 #include "hw/format/cqe.h"
 #include "hw/format/hw.h"
 #include "hw/state/attr.h"
+#include "hw/state/prefetch.h"
 
 struct shca_packet;
 

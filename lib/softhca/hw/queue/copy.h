@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file Copies of frames: most frames are short, and an inline copy of those beats memcpy()'s. */
-#ifndef SHCA_BASE_COPY_H
-#define SHCA_BASE_COPY_H
+#ifndef SHCA_HW_QUEUE_COPY_H
+#define SHCA_HW_QUEUE_COPY_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,4 +24,4 @@ shca_copy(uint8_t *restrict to, const uint8_t *restrict from, size_t length)
 	memcpy(to + length - half, from + length - half, half);
 }
 
-#endif /* SHCA_BASE_COPY_H */
+#endif /* SHCA_HW_QUEUE_COPY_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file Prefetch lines that another core holds. Never faults, whatever the address. */
-#ifndef SHCA_BASE_PREFETCH_H
-#define SHCA_BASE_PREFETCH_H
+#ifndef SHCA_HW_STATE_PREFETCH_H
+#define SHCA_HW_STATE_PREFETCH_H
 
 #include <stdint.h>
 
@@ -28,4 +28,4 @@ shca_prefetch_write(const void *at)
 #endif
 }
 
-#endif /* SHCA_BASE_PREFETCH_H */
+#endif /* SHCA_HW_STATE_PREFETCH_H */
