@@ -360,7 +360,9 @@ run(struct session *session, const struct shca_message *message, ssize_t length)
 static void
 fill_writes(struct shca_user *user, struct shca_reply *reply)
 {
-	static_assert(SHCA_MESSAGE_WRITES_MAX == SHCA_USER_WRITES_MAX, "all of them");
+	static_assert(SHCA_MESSAGE_AHEAD_MAX == SHCA_USER_AHEAD_BYTES, "what was read ahead");
+	static_assert(SHCA_MESSAGE_WRITES_MAX == SHCA_USER_WRITES_MAX, "all writes");
+	static_assert(SHCA_MESSAGE_WRITTEN_MAX == SHCA_USER_WRITE_BYTES, "all of their bytes");
 	reply->nb_writes = user->deferred.nb;
 	for (unsigned int i = 0; i < user->deferred.nb; i++)
 		reply->writes[i] = (struct shca_reply_write){
