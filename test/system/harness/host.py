@@ -217,12 +217,17 @@ def _locked(file, how):
         yield
 
 
+def _persistent_hugepages():
+    """Those that are reserved. What was given back while a process that ends still had it is surplus until it has ended."""
+    return int(NR_HUGEPAGES.read_text()) - int(NR_HUGEPAGES.with_name("surplus_hugepages").read_text())
+
+
 def _add_hugepages(wanted):
     """Reserve `wanted` hugepages more, or give back if negative; the number that was reserved."""
     with _locked("nr_hugepages", fcntl.LOCK_EX):
-        before = int(NR_HUGEPAGES.read_text())
+        before = _persistent_hugepages()
         NR_HUGEPAGES.write_text(str(before + wanted))
-        return int(NR_HUGEPAGES.read_text()) - before
+        return _persistent_hugepages() - before
 
 
 @contextlib.contextmanager
