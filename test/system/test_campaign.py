@@ -24,8 +24,8 @@ def test_a_bounded_run():
     done = run("--seeds", seeds)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1] == f"{seeds} seeds, 0 failed"
-    # Faults of most kinds have struck.
-    assert len(done.stdout.splitlines()[-2].split(",")) > 8
+    # Faults of many kinds have struck.
+    assert len(done.stdout.splitlines()[-2].split(",")) > 5
 
 
 def fake_runner(build, script):
