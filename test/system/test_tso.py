@@ -51,11 +51,11 @@ def tunnel_traffic(mss):
                     yield make(size, outer, inner, flags=FIN | PSH | ACK | CWR, options=TIMESTAMPS)
 
 
-def forward(tmp_path, sent, commands, args=(), model="cx5", count=1):
+def forward(tmp_path, sent, commands, args=(), model="cx5", count=1, vdevs=None):
     """What testpmd's csum engine sends, `count` frames, having received `sent`; and its statistics."""
     capture, result = tmp_path / "in.pcap", tmp_path / "out.pcap"
     pcapfile.write(capture, [stack.bytes().ljust(60, b"\0") for stack in sent])
-    with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC},model={model}"],
+    with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC},model={model}"], vdevs=vdevs,
                  args=["--disable-device-start", "--max-pkt-len=9018", *args]) as pmd:
         for command in commands:
             answer = pmd.cmd(command)
@@ -97,6 +97,18 @@ def test_segments_are_those_of_the_rfcs(tmp_path, mss, mbuf, model):
     got, stats, mode = forward(tmp_path, sent, CSUMS + [f"tso set {mss} 0"], args, model, count)
     check(got, sent, mss, stats)
     assert "tso" in mode, mode
+
+
+@pytest.mark.parametrize("mbuf,inline", [(9300, 204), (768, 924)])
+def test_segments_beside_packets_that_are_inlined(tmp_path, mbuf, inline):
+    """Short packets are copied into WQEs between those of long ones, which the device cuts."""
+    sent = list(plain_traffic(800))
+    args = [f"--mbuf-size={mbuf}", *(SCATTER if mbuf < 9300 else [])]
+    count = sum(len(list(stack.segments(800))) for stack in sent)
+    got, stats, mode = forward(tmp_path, sent, CSUMS + ["tso set 800 0"], args, "cx5", count,
+                               [f"net_mlx5dv0,ibdev=mlx5_0,mode=dv,tx_inline={inline}"])
+    check(got, sent, 800, stats)
+    assert ", tso, inline" in mode, mode
 
 
 @pytest.mark.parametrize("mbuf,model", [(9300, "cx5"), (768, "cx4lx")])
