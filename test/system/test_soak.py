@@ -54,7 +54,7 @@ def test_frames_that_nobody_told_of(tmp_path):
     assert report["last_events"][-1].endswith("the books are closed") and report["last_events"][-1] in done.stdout
 
 
-# What the keeper forgets each time that it reads a program's memory.
+# What the keeper forgets at each fourth of its answers to programs.
 LEAKS = {
     "files": ("open(\"/dev/null\", O_RDONLY);", "the keeper's files: "),
     "threads": ("pthread_create(&(pthread_t){0}, 0, sleeps, 0);", "the keeper's threads: "),
@@ -66,16 +66,15 @@ LEAKY = """
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 void *sleeps(void *arg) { pause(); return arg; }
-ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long nb_to, const struct iovec *from,
-                         unsigned long nb_from, unsigned long flags)
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
     static int nb;
     if (++nb > 600 && nb %% 4 == 0) { %s }
-    return syscall(SYS_process_vm_readv, pid, to, nb_to, from, nb_from, flags);
+    return syscall(SYS_sendmsg, fd, message, flags);
 }
 """
 
