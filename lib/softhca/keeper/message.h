@@ -7,9 +7,8 @@
  *
  * A request names what it is about by the program's own addresses and descriptors: the keeper looks
  * there itself (abi/core/user.h). Requests of libibverbs and their answers are on the stack of the
- * thread that calls, which nobody else unmaps: those bytes go along, and a rule costs neither side
- * a system call more than for the messages. What only the program can do for it, it is told to do
- * first:
+ * thread that calls, which nobody else unmaps: those bytes go along, so that neither is copied by
+ * a system call of its own. What only the program can do for it, it is told to do first:
  *
  *     program    IOCTL ──>                        STOP ──>      SHARE + file ──>     IOCTL ──>
  *     keeper               <── share this memory      <── done               <── done      <── 0
