@@ -36,6 +36,7 @@ def bench(only, file, *options):
     return json.loads(file.read_text())
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("tap_allowed")
 def test_sends_are_counted_by_bursts(tmp_path):
     row, = bench("tx fast free 64 B x8", tmp_path / "pci.json", "--peers", "default,inline")

@@ -66,7 +66,7 @@ def test_mbufs_are_the_same(tmp_path, compressed, args):
     ("", [], ["--rxd=512", "--mbuf-size=384", f"--rx-offloads={RX_SCATTER:#x}", f"--tx-offloads={TX_MULTI_SEGS:#x}"],
      "Vector AVX2, scattered"),
     (",mprq=on", [], ["--rxd=128"], "Vector AVX2, striding"),
-    (",mprq=on", ["--force-max-simd-bitwidth=128"], ["--rxd=128"], "Vector SSE, striding"),
+    pytest.param(",mprq=on", ["--force-max-simd-bitwidth=128"], ["--rxd=128"], "Vector SSE, striding", marks=pytest.mark.long),
     (",mprq=on", ["--force-max-simd-bitwidth=64"], ["--rxd=128"], "Scalar, striding"),
     pytest.param(",mprq=on,rx_cqe_comp=off", [], ["--rxd=128"], "Vector AVX2, striding", marks=pytest.mark.long),
 ])

@@ -11,8 +11,9 @@ MAC = frames.PORT_MAC
 
 
 # What fails besides: nothing, or the verbs by which the queue is recreated, or its rules put back.
-@pytest.mark.parametrize("more", ["", "verb enomem CREATE_CQ every 5", "verb eagain MODIFY_WQ every 3",
-                                  "verb enomem CREATE_RWQ_IND_TBL every 3", "verb enomem CREATE_QP every 5"])
+@pytest.mark.parametrize("more", ["", *(pytest.param(more, marks=pytest.mark.long) for more in (
+    "verb enomem CREATE_CQ every 5", "verb eagain MODIFY_WQ every 3", "verb enomem CREATE_RWQ_IND_TBL every 3")),
+                                  "verb enomem CREATE_QP every 5"])
 def test_a_receive_queue_whose_cq_overran_is_recreated(tmp_path, more):
     """Its rules come back with it: nothing arrives but by one of them."""
     capture = tmp_path / "in.pcap"

@@ -194,8 +194,8 @@ def test_what_a_port_does_not_claim_is_not_there(tmp_path):
 
 @pytest.mark.parametrize("fault, row, why", [
     ("wire loss at 700 frames of mlx5_0", "receive 60 bytes", "after packet 698 came packet 700"),
-    ("wire reorder at 100 by 3 of mlx5_0", "receive 60 bytes", "after packet 98 came packet 100"),
-    ("wire loss from 700 frames of mlx5_0", "receive 60 bytes", "packets 699 have come"),
+    pytest.param("wire reorder at 100 by 3 of mlx5_0", "receive 60 bytes", "after packet 98 came packet 100", marks=pytest.mark.long),
+    pytest.param("wire loss from 700 frames of mlx5_0", "receive 60 bytes", "packets 699 have come", marks=pytest.mark.long),
     ("wire duplicate at 1 of mlx5_0", "flow: none", "2 further copies came, not 1"),
 ])
 def test_a_fault_is_reported(tmp_path, fault, row, why):
