@@ -24,10 +24,10 @@ SECONDS = 0.005
 class Turns:
     """A program on a port that stands while its device works, and works while that stands; use as a context manager."""
 
-    def __init__(self, directory, port, command, environment):
+    def __init__(self, directory, port, command, environment, options=()):
         self.directory = pathlib.Path(directory)
         self.socket = self.directory / "ctl"
-        self.argv = softhca_argv([port], [str(word) for word in command], ["--ctl", self.socket])
+        self.argv = softhca_argv([port], [str(word) for word in command], ["--ctl", self.socket, *options])
         self.environment = environment
 
     def __enter__(self):

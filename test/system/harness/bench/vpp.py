@@ -34,7 +34,7 @@ class Vpp(loops.Turns):
         (where / "commands").write_text(COMMANDS.format(netdev=netdev), encoding="utf-8")
         (where / "conf").write_text(CONFIGURATION.format(where=where, prefix=f"vpp{netdev}", buffers="",
                                                          plugins=next(build.glob("lib/*/vpp_plugins"))), encoding="utf-8")
-        super().__init__(where, port, [build / "bin/vpp", "-c", where / "conf"], {})
+        super().__init__(where, port, [build / "bin/vpp", "-c", where / "conf"], {}, ["--sys"])
         self.vppctl = [build / "bin/vppctl", "-s", where / "cli"]
         self.tsc_hz = tsc_hz
 
@@ -58,7 +58,8 @@ class Vpp(loops.Turns):
 
 
 def full_loops(text):
-    """Seconds from each full frame received to the next, of VPP's event log: as app/loop-meter takes them."""
+    """Seconds from each full frame received to the next, of VPP's event log: as app/loop-meter takes them. Empty polls are
+    not in the log: where VPP has been stopped, more time has gone by."""
     events = [(float(at), int(nb)) for at, nb in re.findall(r"^\s*([\d.]+): rdma-input-return: (\d+)", text, re.M)]
-    return [now - before for (before, full), (now, too) in zip(events, events[1:]) if full == too == FRAME]
+    return [now - before for (before, full), (now, too) in zip(events, events[1:]) if full == too == FRAME and now - before < loops.SECONDS]
 
