@@ -124,8 +124,9 @@ def test_a_keeper_without_descriptors():
 
 
 @contextlib.contextmanager
-def spoken_to_in_another_version(card):
-    """Between the keeper and its programs is somebody who makes the version of every message another one."""
+def spoken_to_in_another_version(card, nb_bytes):
+    """Between the keeper and its programs is somebody who makes the version of every message another one, and replies as
+    long as those of a version may be."""
     path = cards.directory(card) / "keeper"
     real = path.rename(path.with_name("real"))
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
@@ -137,7 +138,7 @@ def spoken_to_in_another_version(card):
                 keeper.connect(str(real))
                 while message := client.recv(4096):
                     keeper.send(struct.pack("I", 99) + message[4:])
-                    client.send(keeper.recv(4096))
+                    client.send(keeper.recv(4096)[:nb_bytes].ljust(nb_bytes, b"\0"))
 
         def serve():
             with contextlib.suppress(OSError):
@@ -155,10 +156,11 @@ def spoken_to_in_another_version(card):
             real.rename(path)
 
 
-def test_a_program_of_another_version_is_told():
+@pytest.mark.parametrize("nb_bytes", [8, 200, 1000])
+def test_a_program_of_another_version_is_told(nb_bytes):
     """It has no device, and knows why; the others go on."""
     with cards.up("wire=null") as card:
-        with spoken_to_in_another_version(card):
+        with spoken_to_in_another_version(card, nb_bytes):
             done = cards.run_on(card, "ibv_devinfo", check=False)
             assert done.returncode not in (0, 125), done.stdout
             assert f"the keeper of {cards.directory(card)} is of another version of softhca" in done.stdout, done.stdout

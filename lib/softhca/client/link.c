@@ -157,6 +157,10 @@ receive(int fd, struct arrival *arrival, void *room, size_t size)
 		length = recvmsg(fd, &header, MSG_CMSG_CLOEXEC);
 	while (length < 0 && errno == EINTR);
 	arrival->nb_fds = 0;
+	/* Of another version, whose replies have other lengths. */
+	if (length >= (ssize_t)SHCA_REPLY_SINCE_1 && arrival->reply.type == SHCA_REPLY_DONE &&
+		arrival->reply.ret == -EPROTONOSUPPORT)
+		return 0;
 	if (length < (ssize_t)sizeof(arrival->reply))
 		return -EIO;
 	cmsg = CMSG_FIRSTHDR(&header);

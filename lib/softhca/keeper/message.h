@@ -22,6 +22,7 @@
 #ifndef SHCA_KEEPER_MESSAGE_H
 #define SHCA_KEEPER_MESSAGE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /** Name of the keeper's socket in the directory of its card. */
@@ -98,5 +99,8 @@ struct shca_reply {
 		uint32_t unused;
 	} writes[SHCA_MESSAGE_WRITES_MAX];
 };
+
+/** Replies of all versions begin with so many bytes of these: they tell that versions differ. */
+#define SHCA_REPLY_SINCE_1 offsetof(struct shca_reply, fds)
 
 #endif /* SHCA_KEEPER_MESSAGE_H */
