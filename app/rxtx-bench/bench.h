@@ -43,7 +43,7 @@ struct bench_case {
 	enum bench_what what;
 	bool marked;   /**< a rule marks all packets */
 	bool touch;    /**< read the first bytes of each packet received */
-	bool cold;     /**< caches emptied before each round */
+	bool cold;     /**< caches emptied before each round; else all is at hand, as in a loop */
 	uint16_t size; /**< of a frame, without FCS, or BENCH_IMIX */
 	uint16_t burst;
 	uint16_t nb_queues;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_atomic.h>
 #include <rte_cycles.h>
 #include <valgrind/callgrind.h>
 
@@ -18,6 +19,8 @@
 /** More than the last level of caches has. */
 #define COLD_BYTES  (64u << 20)
 #define NB_PKTS_MAX (BENCH_QUEUES_MAX * BENCH_BATCH)
+/** Packets of each queue that a round begins with and does not measure: a block of completions. */
+#define WARM_PKTS 64u
 
 const char *bench_freeze, *bench_thaw;
 bool bench_steps;
@@ -25,6 +28,8 @@ bool bench_steps;
 static struct rte_mbuf *pkts[NB_PKTS_MAX];
 /** To be sent burst by burst, while pkts is for received ones. */
 static struct rte_mbuf *sent[NB_PKTS_MAX];
+/** What a port has sent in its round before, and frees in this one. */
+static struct rte_mbuf *before[BENCH_PORTS][NB_PKTS_MAX];
 
 static int
 device(const char *command)
@@ -66,25 +71,26 @@ caches_empty(void)
 		((volatile uint8_t *)bytes)[i]++;
 }
 
-/**
- * Send all packets, spread over the queues, timed or not. @return the ticks of sent packets only
- */
-static uint64_t
-send_all(struct bench_port *port, const struct bench_case *how, unsigned int nb, bool timed)
+/** Send all packets, spread over the queues. @param round NULL: nothing is measured */
+static void
+send_all(struct bench_port *port, const struct bench_case *how, unsigned int nb,
+	struct bench_round *round)
 {
 	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
-	uint64_t ticks = 0;
 	unsigned int done = 0;
 
 	for (uint16_t q = 0; done < nb && rte_rdtsc() < end; q = (q + 1) % port->nb_queues) {
 		const uint16_t want = RTE_MIN(nb - done, how->burst);
-		const uint64_t start = timed ? measure_begin() : 0;
+		const uint64_t start = round != NULL ? measure_begin() : 0;
+		const uint16_t got = rte_eth_tx_burst(port->id, q, pkts + done, want);
 
-		done += rte_eth_tx_burst(port->id, q, pkts + done, want);
-		ticks += timed ? measure_end(start) : 0;
+		if (round != NULL) {
+			round->ticks += measure_end(start);
+			round->packets += got;
+		}
+		done += got;
 	}
 	port->sent += done;
-	return ticks;
 }
 
 static unsigned int
@@ -97,25 +103,48 @@ touch(struct rte_mbuf *const *mbufs, unsigned int nb)
 	return sum;
 }
 
-static uint64_t
-receive_all(struct bench_port *port, const struct bench_case *how, unsigned int nb, bool timed)
+/** Have packets at hand, as an application has those that it sends and has sent: the programs that
+ * freeze the device have had the caches. */
+static void
+fetch(struct rte_mbuf *const *mbufs, unsigned int nb)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		const struct rte_mbuf *seg = mbufs[i];
+
+		for (unsigned int left = seg->nb_segs; left > 0 && seg != NULL; left--) {
+			(void)*rte_pktmbuf_mtod(seg, const volatile uint8_t *);
+			seg = seg->next;
+		}
+	}
+	/* A read that is still under way would count as the burst's. */
+	rte_mb();
+}
+
+/** Receive packets and free them. @param round NULL: nothing is measured */
+static void
+receive_all(struct bench_port *port, const struct bench_case *how, unsigned int nb,
+	struct bench_round *round)
 {
 	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
-	uint64_t ticks = 0;
+	/* Bursts prefetch for those behind them; what that is worth shows after the first ones. */
+	const unsigned int from = how->cold ? 0 : RTE_MIN(WARM_PKTS * port->nb_queues, nb / 2);
 	unsigned int done = 0;
 
 	for (uint16_t q = 0; done < nb && rte_rdtsc() < end; q = (q + 1) % port->nb_queues) {
+		const bool timed = round != NULL && done >= from;
 		const uint64_t start = timed ? measure_begin() : 0;
 		const uint16_t got = rte_eth_rx_burst(port->id, q, pkts, how->burst);
 
 		if (how->touch)
 			touch(pkts, got);
-		ticks += timed ? measure_end(start) : 0;
+		if (timed) {
+			round->ticks += measure_end(start);
+			round->packets += got;
+		}
 		rte_pktmbuf_free_bulk(pkts, got);
 		done += got;
 	}
 	port->received += done;
-	return ticks;
 }
 
 static unsigned int
@@ -142,7 +171,7 @@ take_back(struct bench_port *port, const struct bench_case *how)
 		unsigned int nb = waiting(port);
 
 		quiet = nb == 0 ? quiet + 1 : 0;
-		receive_all(port, how, nb, false);
+		receive_all(port, how, nb, NULL);
 		rte_delay_us_sleep(QUIET_US);
 	}
 }
@@ -180,14 +209,14 @@ receive_counted(struct bench_port *port, const struct bench_case *how, unsigned 
 	if (ret == 0)
 		ret = device(bench_begin);
 	if (ret == 0)
-		send_all(port, how, nb, false);
+		send_all(port, how, nb, NULL);
 	if (ret == 0)
 		ret = device(bench_thaw);
 	while (ret == 0 && waiting(port) < nb && rte_rdtsc() < end)
 		rte_pause();
 	if (ret == 0)
 		ret = bench_trace_count(port, how, nb);
-	receive_all(port, how, nb, false);
+	receive_all(port, how, nb, NULL);
 	return ret;
 }
 
@@ -203,7 +232,7 @@ receive_round(struct bench_port *port, const struct bench_case *how, struct benc
 		return ret;
 	if (bench_count != NULL)
 		return receive_counted(port, how, nb, round);
-	send_all(port, how, nb, false);
+	send_all(port, how, nb, NULL);
 	while (waiting(port) < nb && rte_rdtsc() < end)
 		rte_pause();
 	ret = device(bench_freeze);
@@ -215,8 +244,7 @@ receive_round(struct bench_port *port, const struct bench_case *how, struct benc
 		ret = bench_share_run(port, how, pkts, nb, round);
 		port->received += round->packets;
 	} else {
-		round->packets = nb;
-		round->ticks = receive_all(port, how, nb, true);
+		receive_all(port, how, nb, round);
 	}
 	return device(bench_thaw) != 0 ? -EIO : ret;
 }
@@ -236,14 +264,18 @@ send_round(struct bench_port *port, const struct bench_case *how, struct bench_r
 		ret = device(bench_freeze);
 	if (ret != 0)
 		return ret;
-	if (how->cold)
+	if (how->cold) {
 		caches_empty();
+	} else {
+		fetch(before[port->nth], port->sent != 0 ? nb : 0);
+		fetch(pkts, nb);
+	}
+	memcpy(before[port->nth], pkts, nb * sizeof(pkts[0]));
 	if (how->nb_lcores != 0) {
 		ret = bench_share_run(port, how, pkts, nb, round);
 		port->sent += round->packets;
 	} else {
-		round->packets = nb;
-		round->ticks = send_all(port, how, nb, true);
+		send_all(port, how, nb, round);
 	}
 	ret = device(bench_thaw) != 0 ? -EIO : ret;
 	take_back(port, how);
