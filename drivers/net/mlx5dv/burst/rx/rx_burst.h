@@ -70,6 +70,19 @@ mdv_rx_prefetch(const struct mdv_rxq *rxq, uint32_t ahead, uint32_t nb, const un
 	}
 }
 
+/** The same for line 0 of the first mbuf of slots with several. */
+static __rte_always_inline void
+mdv_rx_prefetch_scattered(const struct mdv_rxq *rxq, uint32_t ahead, uint32_t nb)
+{
+	const uint32_t idx = (rxq->pos.wqe_ci + ahead) & rxq->ring.mask;
+	const uint32_t nb_segs = 1u << rxq->ring.log2_segs;
+	struct rte_mbuf *const *mbuf = &rxq->ring.mbufs[idx * nb_segs];
+	struct rte_mbuf *const *end = mbuf + RTE_MIN(nb, rxq->ring.mask + 1 - idx) * nb_segs;
+
+	for (; mbuf != end; mbuf += nb_segs)
+		rte_prefetch0_write(*mbuf);
+}
+
 /** The same for slots with several mbufs, of which packets take @p nb_segs; also the second line,
  * with next, of mbufs that are chained. */
 static __rte_always_inline void
@@ -104,13 +117,8 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 			mdv_rx_split_refill(rxq);
 		else
 			mdv_rx_refill_scattered(rxq);
-		/* With one mbuf a packet, the next burst's mbuf is too near for a prefetch to pay.
-		 */
-		if (nb != 0 && pkts[nb - 1]->nb_segs > 1)
-			mdv_rx_prefetch_segments(rxq, nb, pkts[nb - 1]->nb_segs);
-		return;
-	}
-	if (rxq->ring.mask + 1 - (rxq->pos.wqe_pi - rxq->pos.wqe_ci) >= rxq->ring.refill_min) {
+	} else if (rxq->ring.mask + 1 - (rxq->pos.wqe_pi - rxq->pos.wqe_ci) >=
+		rxq->ring.refill_min) {
 		if (opts & MDV_RX_STRIDE)
 			mdv_rx_burst_refill_strides(rxq);
 		else
@@ -123,6 +131,13 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 		rte_prefetch0_write(&rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask]);
 		rte_prefetch0_write(&rxq->ring.cqes[(rxq->pos.cq_ci + 1) & rxq->ring.mask]);
 		ahead = MDV_RX_AHEAD_MINI - nb;
+	}
+	if (opts & MDV_RX_SCATTER) {
+		if (nb != 0 && pkts[nb - 1]->nb_segs > 1)
+			mdv_rx_prefetch_segments(rxq, nb, pkts[nb - 1]->nb_segs);
+		else
+			mdv_rx_prefetch_scattered(rxq, ahead, nb);
+		return;
 	}
 	/* Prefetch the mbufs that later bursts will write: they went through the pool and the ring
 	 * since they were last touched. The application's work on these packets hides the misses.
