@@ -14,7 +14,7 @@ WANTED = {
     "librte-net-mlx5dv": [r"/usr/lib/[^/]+/dpdk/pmds-[\d.]+/librte_net_mlx5dv\.so", "/usr/share/man/man7/net_mlx5dv.7.gz"],
     "librte-net-mlx5dv-dev": ["/usr/include/rte_pmd_mlx5dv.h", "/usr/lib/[^/]+/pkgconfig/librte_net_mlx5dv.pc"],
     "mlx5dv-tools": ["/usr/bin/mlx5dv-check", "/usr/share/man/man1/mlx5dv-check.1.gz", "/usr/libexec/mlx5dv/rxtx-bench",
-                     "/usr/libexec/mlx5dv/flow-bench"],
+                     "/usr/libexec/mlx5dv/flow-bench", r"/usr/libexec/mlx5dv/loop-meter\.so"],
     "softhca": ["/usr/bin/softhca", r"/usr/lib/[^/]+/softhca/libsofthca\.so", "/usr/share/man/man1/softhca.1.gz",
                 "/usr/share/bash-completion/completions/softhca",
                 *(f"/usr/share/softhca/models/{model}.model" for model in ("cx4lx", "cx5", "cx6dx", "lean"))],
@@ -93,7 +93,7 @@ def test_pages_are_what_help_and_guide_say(root):
     guide = (paths.ROOT / "doc/guides/nics/mlx5dv.rst").read_text(encoding="utf-8")
     arguments = re.findall(r"^   \* - ``(\w+)``$", guide, re.M)
     rows = (paths.ROOT / "drivers/net/mlx5dv/device/devargs.c").read_text(encoding="utf-8")
-    assert set(arguments) == set(re.findall(r'^\t(?:NAME|PORT|CHOICE|BYTES)\("(\w+)"', rows, re.M))
+    assert set(arguments) == set(re.findall(r'^\t(?:NAME|PORT|CHOICE|BYTES|INLINE)\("(\w+)"', rows, re.M))
     assert all(argument in page for argument in arguments)
     page = run("gzip", "-dc", root / "usr/share/man/man1/mlx5dv-check.1.gz").replace("\\-", "-")
     said = run(root / "usr/bin/mlx5dv-check", "--help")
