@@ -103,8 +103,8 @@ touch(struct rte_mbuf *const *mbufs, unsigned int nb)
 	return sum;
 }
 
-/** Have packets at hand, as an application has those that it sends and has sent: the programs that
- * freeze the device have had the caches. */
+/** Have packets at hand, as an application has those that it sends and has sent: a round begins
+ * with cold caches otherwise. */
 static void
 fetch(struct rte_mbuf *const *mbufs, unsigned int nb)
 {

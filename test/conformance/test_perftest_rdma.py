@@ -15,7 +15,7 @@ RELIABLE = [("ib_send_bw", "-c", "RC"), ("ib_send_lat", "-c", "RC"), ("ib_write_
 UNRELIABLE = [("ib_send_bw", "-c", "UC"), ("ib_send_lat", "-c", "UC"), ("ib_write_bw", "-c", "UC"), ("ib_write_lat", "-c", "UC"),
               ("ib_send_bw", "-c", "UD"), ("ib_send_lat", "-c", "UD")]
 XRC = [("ib_send_bw", "-c", "XRC"), ("ib_write_bw", "-c", "XRC")]
-# Messages of all sizes each way, and by each transport but XRC; for latencies the same messages go one by one, which the modes do.
+# Messages of all sizes each way; for latencies the same messages go one by one, which the modes do, as they do other transports.
 FEW = [("ib_send_bw", "-c", "RC"), ("ib_read_bw",)]
 ON_ONE_CARD = ["atomics", "shared receive queues"]  # the other modes differ nowhere in how a message goes
 
