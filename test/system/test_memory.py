@@ -29,7 +29,7 @@ def pool_of(tmp_path, kind):
     capture, result = tmp_path / "in.pcap", tmp_path / "out.pcap"
     pcapfile.write(capture, sent)
     with Testpmd(ports=[f"wire=pcap:{capture}:{result},mac={MAC},pace=0"],
-                 args=[f"--mp-alloc={kind}", "--rxd=4096", "--txd=4096"]) as pmd:
+                 args=[f"--mp-alloc={kind}", "--rxd=4096", "--txd=4096", "--mlockall"]) as pmd:
         pmd.cmd("set fwd io")
         pmd.cmd("start")
         pmd.wait_stats(lambda s: s["TX-packets"] >= len(sent))

@@ -76,7 +76,7 @@ def test_stop_and_start_again_and_again():
 
 
 def test_reconfigure_queues():
-    with Testpmd() as pmd:
+    with Testpmd(args=["--total-num-mbufs=8192"]) as pmd:
         for queues in (4, 1, 3):
             pmd.cmd("port stop 0")
             pmd.cmd(f"port config all rxq {queues}")

@@ -5,7 +5,7 @@ import os
 from . import host
 from .dpdk import INTREE_DEVARGS
 from .terminal import Terminal
-from .testpmd import Testpmd, eal_prefix, lcore_args, softhca_argv
+from .testpmd import NOT_LOCKED, Testpmd, eal_prefix, lcore_args, softhca_argv
 
 
 def pci_args(devargs="", ports=1, first=0, known=INTREE_DEVARGS):
@@ -36,7 +36,7 @@ class InTreeTestpmd(Testpmd):
             nb_ports = len(ports)
         command = ["dpdk-testpmd", *lcore_args("0,1"), "--no-huge", "-m", str(memory), "--no-telemetry",
                    "--file-prefix", self.prefix, *pci_args(devargs, nb_ports, known=known),
-                   "--", "-i", "--total-num-mbufs=16384", "--no-flush-rx", *args]
+                   "--", "-i", "--total-num-mbufs=16384", NOT_LOCKED, "--no-flush-rx", *args]
         self.terminal = Terminal(softhca_argv(ports, command, softhca_options), env=dict(os.environ))
         self.banner = ""
         self.status = None

@@ -15,6 +15,8 @@ PROMPT = "testpmd> "
 POLLERS = "(rte|dpdk)-worker"  # the lcores other than the main one
 # Options for programs that err on purpose, or are made to; they override $SOFTHCA_OPTIONS.
 NOT_STRICT = ("--strict=off",)
+# Else testpmd has the kernel fill all memory that it might use. Tests of memory say --mlockall, which is its default.
+NOT_LOCKED = "--no-mlockall"
 _serial = itertools.count()
 
 
@@ -57,6 +59,12 @@ def eal_args(prefix, vdevs, lcores="0,1", memory=256, telemetry=False, pci=("--n
     return args
 
 
+def mbufs_for(vdevs, args):
+    """How many fill the rings of testpmd's default sizes twice, or others: each is a page that the kernel must fill."""
+    is_default = len(vdevs) <= 2 and not any(arg.startswith(("--rxq", "--txq", "--rxd", "--txd")) for arg in args)
+    return 4096 if is_default else 8192
+
+
 def default_vdevs(ports):
     return [f"net_mlx5dv{i},ibdev=mlx5_{i}" for i in range(len(ports))]
 
@@ -78,8 +86,9 @@ class Testpmd:
         vdevs = default_vdevs(ports) if vdevs is None else vdevs
         command = [*before, "dpdk-testpmd"] + eal_args(self.prefix, vdevs, lcores, memory, telemetry, pci)
         command += list(eal)
-        # Without it, testpmd's start discards the packets that its ports have received so far.
-        command += ["--", "-i", "--total-num-mbufs=8192", "--no-flush-rx", "--disable-link-check"]
+        # Without --no-flush-rx, testpmd's start discards the packets that its ports have received so far.
+        command += ["--", "-i", f"--total-num-mbufs={mbufs_for(vdevs, args)}", NOT_LOCKED, "--no-flush-rx",
+                    "--disable-link-check"]
         # Its reports of link changes could appear in the middle of a prompt.
         command += ([] if link_events else ["--no-lsc-interrupt"]) + mode.args(args)
         environment = dict(os.environ, **paths.plugin()[1], **(env or {}))
