@@ -92,6 +92,7 @@ def test_two_functions_of_a_card(tmp_path):
     assert [port["part"] for port in report["ports"]] == [0x1018, 0x1018]
 
 
+@pytest.mark.long
 def test_a_trusted_function_with_its_netdev(tmp_path, netdev):
     """Its host hears of addresses by the netdev; what another function sends to strangers goes to the wire."""
     functions = [f"wire=null,vf=on,trust=on,kernel=tap:{netdev}", "wire=null,vf=on,mac=02:00:00:00:00:09"]

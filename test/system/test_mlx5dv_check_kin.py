@@ -14,7 +14,7 @@ def absent(report):
 
 @pytest.mark.parametrize("port, peer, why", [
     ("mlx5_0", "mlx5_1", "what the peer, a virtual function of this port, sends to addresses that the port's netdev"),
-    ("mlx5_1", "mlx5_0", "a virtual function's host decides"),
+    pytest.param("mlx5_1", "mlx5_0", "a virtual function's host decides", marks=pytest.mark.long),
 ])
 def test_strangers_frames_leave_the_card(tmp_path, port, peer, why):
     status, rows, report = check(tmp_path, "--ibdev", port, "--peer", peer, ports=CARD)

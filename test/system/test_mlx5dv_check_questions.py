@@ -90,7 +90,7 @@ OF_A_FUNCTION = {"Q5: two sniffers": "a virtual function takes two by TIRs; the 
     (CABLE, {}),
     ([f"{port},model=lean" for port in CABLE], LEAN),
     pytest.param([f"{port},model=cx4lx" for port in CABLE], BY_LIBMLX5, marks=pytest.mark.long),
-    (FUNCTIONS, OF_A_FUNCTION),
+    pytest.param(FUNCTIONS, OF_A_FUNCTION, marks=pytest.mark.long),
 ], ids=["cx5", "lean", "cx4lx", "vf"])
 def test_what_is_seen(tmp_path, ports, others):
     """As the document's column of softhca's answers has it."""

@@ -141,8 +141,9 @@ def test_a_signal_while_a_row_has_changed_the_netdev(tmp_path, tap_allowed, port
 
 
 @pytest.mark.parametrize("passed, signum", [
-    ("link", signal.SIGHUP), ("flow: MARK", signal.SIGINT),
+    ("link", signal.SIGHUP),
     *(pytest.param(passed, signum, marks=pytest.mark.long) for passed, signum in (
+        ("flow: MARK", signal.SIGINT),
         ("send 1514 bytes", signal.SIGTERM), ("RSS key", signal.SIGHUP), ("redirection table", signal.SIGTERM),
         ("extended statistics", signal.SIGINT))),
 ])
