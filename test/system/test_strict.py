@@ -150,7 +150,9 @@ def test_a_record_behind_its_doorbell():
     assert "record-after-doorbell" in found <= {"record-after-doorbell", "doorbell-without-record"}, done.stderr
 
 
-@pytest.mark.parametrize("mistake,said", [("queue-state", {"lkey", "queue-state"}), ("queried-state", {"lkey"})])
+@pytest.mark.parametrize("mistake,said", [
+    ("queue-state", {"lkey", "queue-state"}), ("queried-state", {"lkey"}), ("failed-since", {"lkey"}),
+    ("queried-long-ago", {"lkey", "queue-state"})])
 def test_a_failed_queue_is_asked_for_its_state(mistake, said):
     done = run("--strict", mistake=mistake)
     assert (done.returncode, done.stdout) == (FINDINGS, "error 0x04\n"), done.stderr

@@ -245,17 +245,46 @@ do_queue_state(struct strict_program *program)
 	to_state(program->qp, IBV_QPS_RESET);
 }
 
-/** The same with the state queried before, as a program should. */
 static void
-do_queried_state(struct strict_program *program)
+query(struct ibv_qp *qp)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
-	do_lkey(program);
-	errno = ibv_query_qp(program->qp, &attr, IBV_QP_STATE, &init);
+	errno = ibv_query_qp(qp, &attr, IBV_QP_STATE, &init);
 	if (errno != 0)
 		strict_die("ibv_query_qp");
+}
+
+/** The same with the state queried before, as a program should. */
+static void
+do_queried_state(struct strict_program *program)
+{
+	do_lkey(program);
+	query(program->qp);
+	to_state(program->qp, IBV_QPS_RESET);
+}
+
+/** It fails between the query and the command, which no program can know. */
+static void
+do_failed_since(struct strict_program *program)
+{
+	query(program->qp);
+	do_lkey(program);
+	to_state(program->qp, IBV_QPS_RESET);
+}
+
+/** It fails a while after the query. */
+static void
+do_queried_long_ago(struct strict_program *program)
+{
+	struct ibv_port_attr attr;
+
+	query(program->qp);
+	errno = ibv_query_port(program->qp->context, 1, &attr);
+	if (errno != 0)
+		strict_die("ibv_query_port");
+	do_lkey(program);
 	to_state(program->qp, IBV_QPS_RESET);
 }
 
@@ -411,6 +440,8 @@ static const struct strict_mistake mistakes[] = {
 	{ "address", do_address },
 	{ "queue-state", do_queue_state },
 	{ "queried-state", do_queried_state },
+	{ "failed-since", do_failed_since },
+	{ "queried-long-ago", do_queried_long_ago },
 	{ "wqe-immediate", do_immediate },
 	{ "ring-overrun", do_overrun },
 	{ "cq-overrun", do_cq_overrun },

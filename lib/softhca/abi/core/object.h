@@ -111,6 +111,7 @@ struct shca_file {
 	struct shca_program program; /**< the context's */
 	uint64_t pinned_bytes;
 	uint64_t delay_ns; /**< delay of the current call: an injected fault */
+	uint64_t nb_calls; /**< so far, the current one among them */
 };
 
 /**
@@ -241,6 +242,7 @@ struct shca_qp_object {
 	uint8_t state;    /**< IBV_QPS_* */
 	uint8_t port;     /**< as set last */
 	bool error_known; /**< a query has told the kernel that a queue failed */
+	uint64_t queried; /**< the file's call that was the last query; 0: none */
 	uint32_t nb_async_events;
 	/** When it last got from RESET to INIT: the how manieth of the process, and its losses
 	 * then.

@@ -189,6 +189,7 @@ static int
 begin(struct shca_file *file)
 {
 	shca_device_lock(file->dev);
+	file->nb_calls++;
 	return shca_device_is_dead(file->dev) ? -EIO : 0;
 }
 

@@ -87,7 +87,8 @@ has_failed(const struct shca_qp_object *qp)
 /**
  * Commands name the current states of the queues, as the kernel has them: set last, or seen by a
  * query (hw/mlx5/qp.c modify_raw_packet_qp_sq(), query_raw_packet_qp_sq_state()). Report a command
- * to a queue that has failed without the kernel's knowledge.
+ * to a queue that has failed without the kernel's knowledge, unless the program asked right before:
+ * between query and command a queue can always fail, so firmware's refusal is no mistake then.
  */
 static void
 report_state(const struct shca_qp_object *qp)
@@ -101,6 +102,7 @@ report_state(const struct shca_qp_object *qp)
 	};
 
 	if (has_failed(qp) && !qp->error_known && qp->state != IBV_QPS_ERR &&
+		(qp->queried == 0 || qp->queried + 1 != qp->object.file->nb_calls) &&
 		conf->findings != NULL)
 		shca_findings_report(conf->findings, SHCA_FINDING_QUEUE_STATE, &site);
 }
@@ -383,6 +385,7 @@ shca_qp_write_query(struct shca_write *write)
 	}
 	response.qp_state = current_state(qp);
 	qp->error_known = has_failed(qp);
+	qp->queried = write->file->nb_calls;
 	response.cur_qp_state = response.qp_state;
 	return shca_user_write(write->out, &response, sizeof(response));
 }
