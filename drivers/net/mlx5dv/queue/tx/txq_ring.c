@@ -53,15 +53,26 @@ static const struct {
 /* clang-format on */
 
 static int
-modify_state(struct mdv_txq *txq, enum ibv_qp_state state, int mask)
+try_state(const struct mdv_txq *txq, enum ibv_qp_state state, int mask)
 {
 	struct ibv_qp_attr attr = { .qp_state = state, .port_num = txq->port->device.port_num };
-	int ret = ibv_modify_qp(txq->objs.qp, &attr, mask);
 
+	return -ibv_modify_qp(txq->objs.qp, &attr, mask);
+}
+
+static int
+tell_state(const struct mdv_txq *txq, enum ibv_qp_state state, int ret)
+{
 	if (ret != 0)
 		MDV_LOG(ERR, "port %u Tx queue %u: cannot move the QP to state %d: %s",
-			txq->port->dev->data->port_id, txq->idx, state, strerror(ret));
-	return -ret;
+			txq->port->dev->data->port_id, txq->idx, state, strerror(-ret));
+	return ret;
+}
+
+static int
+modify_state(const struct mdv_txq *txq, enum ibv_qp_state state, int mask)
+{
+	return tell_state(txq, state, try_state(txq, state, mask));
 }
 
 /**
@@ -70,7 +81,7 @@ modify_state(struct mdv_txq *txq, enum ibv_qp_state state, int mask)
  * modify_raw_packet_qp_sq(), query_raw_packet_qp_sq_state()).
  */
 static int
-reset(struct mdv_txq *txq)
+try_reset(const struct mdv_txq *txq)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -80,7 +91,18 @@ reset(struct mdv_txq *txq)
 	if (ret != 0)
 		MDV_LOG(WARNING, "port %u Tx queue %u: cannot query the QP's state: %s",
 			txq->port->dev->data->port_id, txq->idx, strerror(ret));
-	return modify_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
+	return try_state(txq, IBV_QPS_RESET, IBV_QP_STATE);
+}
+
+static int
+reset(const struct mdv_txq *txq)
+{
+	int ret = try_reset(txq);
+
+	/* It may have failed between query and command. It does so once. */
+	if (ret == -EINVAL)
+		ret = try_reset(txq);
+	return tell_state(txq, IBV_QPS_RESET, ret);
 }
 
 void

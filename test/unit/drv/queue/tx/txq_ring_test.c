@@ -38,6 +38,7 @@ static struct {
 	struct ibv_qp_rate_limit_attr rate;
 	uint32_t nb_cqes;
 	enum rte_proc_type_t process;
+	unsigned int nb_refused; /* state changes that firmware will refuse */
 	uint8_t asked;
 } fake;
 
@@ -144,6 +145,10 @@ TRACE_FAKE(int, ibv_modify_qp, struct ibv_qp *qp, struct ibv_qp_attr *attr, int 
 	assert_int_equal(mask, IBV_QP_STATE | (attr->qp_state == IBV_QPS_INIT ? IBV_QP_PORT : 0));
 	if (attr->qp_state == IBV_QPS_INIT)
 		assert_int_equal(attr->port_num, 1);
+	if (fake.nb_refused != 0) {
+		fake.nb_refused--;
+		ret = EINVAL;
+	}
 	if (ret == 0)
 		qp->state = attr->qp_state;
 	return ret;
@@ -534,6 +539,25 @@ a_reset_empties_the_queue(void **state)
 	mdv_txq_ring_destroy(txq);
 }
 
+/** The send queue fails between the query and the reset, whose state is then not the queue's. */
+static void
+a_reset_is_tried_once_more(void **state)
+{
+	struct mdv_txq *txq = &fake.txq;
+
+	(void)state;
+	start();
+	for (unsigned int nb = 1; nb <= 3; nb++) {
+		txq->ready = true;
+		fake.nb_refused = nb;
+		assert_int_equal(mdv_txq_ring_reset(txq), nb < 2 ? 0 : -EINVAL);
+		trace_check("query; state 0; query; state 0; ");
+		assert_int_equal(txq->ready, nb >= 2);
+	}
+	fake.nb_refused = 0;
+	mdv_txq_ring_destroy(txq);
+}
+
 static void
 a_stopped_queue_recovers(void **state)
 {
@@ -629,6 +653,7 @@ main(void)
 		TEST(rates_have_sizes_where_they_limit),
 		TEST(mbufs_are_released_wherever_they_lie),
 		TEST(a_reset_empties_the_queue),
+		TEST(a_reset_is_tried_once_more),
 		TEST(a_stopped_queue_recovers),
 		TEST(a_broken_queue_gets_other_objects),
 		TEST(a_broken_queue_keeps_its_own_on_failure),
