@@ -81,15 +81,15 @@ mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec
 	}
 }
 
-/** Take completions. */
+/** Take completions, at most @p max. */
 static __rte_always_inline void
-mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec)
+mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec, const uint32_t max)
 {
 	const uint32_t cq_mask = (1u << txq->ring.log2_cqes) - 1;
 	const uint32_t start = txq->pos.cq_ci;
 	uint32_t cq_ci = start;
 
-	for (;;) {
+	while (cq_ci - start < max) {
 		const uint8_t op_own = mdv_cq_op_own(&txq->ring.cqes[cq_ci & cq_mask]);
 
 		if (!mdv_cq_is_valid(op_own, cq_ci, txq->ring.log2_cqes))
@@ -117,7 +117,7 @@ mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 static __rte_always_inline struct mdv_tx_pos
 mdv_tx_burst_start(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 {
-	mdv_tx_burst_reap(txq, opts, vec);
+	mdv_tx_burst_reap(txq, opts, vec, MDV_TX_REAP_MAX);
 	mdv_mr_cache_check(&txq->mr);
 	return (struct mdv_tx_pos){ .pc = txq->pos.pc, .head = txq->pos.head };
 }

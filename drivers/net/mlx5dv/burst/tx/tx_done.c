@@ -57,7 +57,7 @@ mdv_tx_done_status(void *queue, uint16_t offset)
 	if (offset > txq->ring.mask)
 		return -EINVAL;
 	mdv_cq_look(&txq->objs.cq, txq->pos.cq_ci, UINT32_MAX);
-	mdv_tx_burst_reap(txq, MDV_TX_MULTI, false);
+	mdv_tx_burst_reap(txq, MDV_TX_MULTI, false, UINT32_MAX);
 	/* A descriptor is as many WQEBBs as an inlined packet may need. */
 	nb_busy = RTE_MAX((uint16_t)(txq->pos.pc - txq->pos.ci) >> txq->ring.inline_log2_bbs,
 		(uint16_t)(txq->pos.head - txq->pos.tail));

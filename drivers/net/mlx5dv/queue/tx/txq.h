@@ -52,6 +52,9 @@ struct mdv_port;
 /** A burst requests a completion after so many WQEBBs or packets; the ring has at least four times
  * as many. */
 #define MDV_TX_REQUEST_MIN 32
+/** The most completions that a burst takes. A burst asks for one, so it catches up; what has
+ * gathered is freed in portions that a mempool's cache holds, and no burst pays for all of it. */
+#define MDV_TX_REAP_MAX 2
 
 /** Limits by the offloads that a queue was set up with; 0: not requested. */
 struct mdv_tx_limits {

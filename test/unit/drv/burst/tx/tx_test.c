@@ -474,6 +474,36 @@ packets_that_are_done_are_freed_on_request(void **state)
 	}
 }
 
+/** What has gathered is not freed by one burst. */
+static void
+a_burst_takes_two_completions(void **state)
+{
+	static struct tx_sent sent;
+	struct rte_mbuf *pkts[16];
+	unsigned int i, k;
+
+	(void)state;
+	for (k = 0; k < RTE_DIM(widths); k++) {
+		const eth_tx_burst_t burst = mdv_tx_select(0, widths[k]);
+
+		tx_rig_start();
+		for (i = 0; i < 3 * 16; i++) {
+			pkts[i % 16] = tx_rig_packet(1, 60);
+			if (i % 16 == 15)
+				assert_int_equal(burst(&tx_rig.txq, pkts, 16), 16);
+		}
+		while (tx_rig_send(&sent))
+			;
+		assert_int_equal(tx_rig.nb_pending, 3);
+		tx_rig_complete();
+		assert_int_equal(burst(&tx_rig.txq, pkts, 0), 0);
+		assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), 16);
+		assert_int_equal(mdv_tx_done_status(&tx_rig.txq, 0), RTE_ETH_TX_DESC_DONE);
+		assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), 0);
+		tx_rig_stop();
+	}
+}
+
 /** A packet freed in part is neither freed twice nor kept, whether the rest is good or not. */
 static void
 a_burst_goes_on_where_freeing_stopped(void **state)
@@ -606,6 +636,7 @@ main(void)
 		cmocka_unit_test(a_wqe_of_many_fails),
 		cmocka_unit_test(a_queue_that_cannot_be_reset_sends_no_more),
 		cmocka_unit_test(packets_that_are_done_are_freed_on_request),
+		cmocka_unit_test(a_burst_takes_two_completions),
 		cmocka_unit_test(a_burst_goes_on_where_freeing_stopped),
 		cmocka_unit_test(checksum_flags),
 		cmocka_unit_test(instances_are_told_apart),
