@@ -35,6 +35,12 @@ pool_create(const struct bench_port *port, const char *use, uint16_t room)
 		room + RTE_PKTMBUF_HEADROOM, rte_socket_id());
 }
 
+bool
+bench_port_is_large(const struct bench_case *how)
+{
+	return how->nb_segs > 1 || (how->ol_flags & RTE_MBUF_F_TX_TCP_SEG) != 0;
+}
+
 static int
 queues_setup(struct bench_port *port, const struct bench_case *how)
 {
@@ -47,8 +53,9 @@ queues_setup(struct bench_port *port, const struct bench_case *how)
 		ret = rte_eth_rx_queue_setup(
 			port->id, q, BENCH_RING, rte_socket_id(), &info.default_rxconf, port->pool);
 		if (ret == 0)
-			ret = rte_eth_tx_queue_setup(
-				port->id, q, BENCH_RING, rte_socket_id(), &info.default_txconf);
+			ret = rte_eth_tx_queue_setup(port->id, q,
+				bench_port_is_large(how) ? 2 * BENCH_RING : BENCH_RING,
+				rte_socket_id(), &info.default_txconf);
 	}
 	return ret;
 }

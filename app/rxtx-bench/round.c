@@ -19,8 +19,11 @@
 /** More than the last level of caches has. */
 #define COLD_BYTES  (64u << 20)
 #define NB_PKTS_MAX (BENCH_QUEUES_MAX * BENCH_BATCH)
-/** Packets of each queue that a round begins with and does not measure: a block of completions. */
+/** Packets that a receiving round begins with in each queue and does not measure: a block of
+ * completions. */
 #define WARM_PKTS 64u
+/** The same of a sending one, in bursts: each takes two completions at most, by either driver. */
+#define WARM_BURSTS 2u
 
 const char *bench_freeze, *bench_thaw;
 bool bench_steps;
@@ -71,20 +74,33 @@ caches_empty(void)
 		((volatile uint8_t *)bytes)[i]++;
 }
 
+/** @return the packets that a round begins with and does not measure. Instructions are the same
+ * with cold caches. */
+static unsigned int
+nb_unmeasured(const struct bench_case *how, unsigned int nb, unsigned int nb_per_queue,
+	unsigned int nb_queues)
+{
+	if (how->cold || bench_steps || RUNNING_ON_VALGRIND)
+		return 0;
+	return RTE_MIN(nb_per_queue * nb_queues, nb / 2);
+}
+
 /** Send all packets, spread over the queues. @param round NULL: nothing is measured */
 static void
 send_all(struct bench_port *port, const struct bench_case *how, unsigned int nb,
 	struct bench_round *round)
 {
 	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
+	const unsigned int from = nb_unmeasured(how, nb, WARM_BURSTS * how->burst, port->nb_queues);
 	unsigned int done = 0;
 
 	for (uint16_t q = 0; done < nb && rte_rdtsc() < end; q = (q + 1) % port->nb_queues) {
+		const bool timed = round != NULL && done >= from;
 		const uint16_t want = RTE_MIN(nb - done, how->burst);
-		const uint64_t start = round != NULL ? measure_begin() : 0;
+		const uint64_t start = timed ? measure_begin() : 0;
 		const uint16_t got = rte_eth_tx_burst(port->id, q, pkts + done, want);
 
-		if (round != NULL) {
+		if (timed) {
 			round->ticks += measure_end(start);
 			round->packets += got;
 		}
@@ -127,7 +143,7 @@ receive_all(struct bench_port *port, const struct bench_case *how, unsigned int 
 {
 	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
 	/* Bursts prefetch for those behind them; what that is worth shows after the first ones. */
-	const unsigned int from = how->cold ? 0 : RTE_MIN(WARM_PKTS * port->nb_queues, nb / 2);
+	const unsigned int from = nb_unmeasured(how, nb, WARM_PKTS, port->nb_queues);
 	unsigned int done = 0;
 
 	for (uint16_t q = 0; done < nb && rte_rdtsc() < end; q = (q + 1) % port->nb_queues) {
@@ -252,10 +268,7 @@ receive_round(struct bench_port *port, const struct bench_case *how, struct benc
 static int
 send_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
 {
-	/* Chains, and packets whose headers go into the ring, take several places of the ring;
-	 * packets of the round before take places as well. */
-	const bool large = how->nb_segs > 1 || (how->ol_flags & RTE_MBUF_F_TX_TCP_SEG) != 0;
-	const unsigned int nb = large ? BENCH_BATCH / 4 : BENCH_BATCH;
+	const unsigned int nb = bench_port_is_large(how) ? BENCH_BATCH / 2 : BENCH_BATCH;
 	int ret = bench_port_frames(port, how, pkts, nb);
 
 	if (bench_count != NULL && ret == 0)
