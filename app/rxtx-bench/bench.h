@@ -71,12 +71,13 @@ struct bench_port {
 	uint64_t sent, received;     /**< since the start: the difference is in flight */
 };
 
-/**
- * @file port.c: a port as a case needs it. All return 0 or a negative errno, reported on stderr.
- */
 /** @return whether a packet sent takes several places of the ring: a chain, or headers in it. A
  * round has fewer, and the ring more places: those of the round before are still in it. */
 bool bench_port_is_large(const struct bench_case *how);
+
+/**
+ * @file port.c: a port as a case needs it. All return 0 or a negative errno, reported on stderr.
+ */
 int bench_port_start(struct bench_port *port, const struct bench_case *how);
 void bench_port_stop(struct bench_port *port);
 /** Make mbufs of frames as the case needs them, chains included. */

@@ -60,7 +60,10 @@ def eal_args(prefix, vdevs, lcores="0,1", memory=256, telemetry=False, pci=("--n
 
 
 def mbufs_for(vdevs, args):
-    """How many fill the rings of testpmd's default sizes twice, or others: each is a page that the kernel must fill."""
+    """As many as the rings of two ports of a queue each hold; more where a test has other rings.
+
+    Each is a page, or more, that the kernel must fill.
+    """
     is_default = len(vdevs) <= 2 and not any(arg.startswith(("--rxq", "--txq", "--rxd", "--txd")) for arg in args)
     return 4096 if is_default else 8192
 
