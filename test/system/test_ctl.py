@@ -67,10 +67,10 @@ def holder(*options, ports=("wire=null",), command=tuple(HOLDER), env=None):
             runner.wait(PATIENCE)
 
 
-def until(condition):
+def until(condition, says=lambda: ""):
     end = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < end
+        assert time.monotonic() < end, says()
         time.sleep(0.02)
 
 
