@@ -133,9 +133,8 @@ def spoken_to_in_another_version(card, nb_bytes):
         listener.bind(str(path))
         listener.listen()
 
-        def pass_on(client):
-            with client, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as keeper:
-                keeper.connect(str(real))
+        def pass_on(client, keeper):
+            with client, keeper:
                 while message := client.recv(4096):
                     keeper.send(struct.pack("I", 99) + message[4:])
                     client.send(keeper.recv(4096)[:nb_bytes].ljust(nb_bytes, b"\0"))
@@ -143,7 +142,9 @@ def spoken_to_in_another_version(card, nb_bytes):
         def serve():
             with contextlib.suppress(OSError):
                 while True:
-                    threading.Thread(target=pass_on, args=(listener.accept()[0],), daemon=True).start()
+                    client, keeper = listener.accept()[0], socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                    keeper.connect(str(real))
+                    threading.Thread(target=pass_on, args=(client, keeper), daemon=True).start()
 
         server = threading.Thread(target=serve)
         server.start()
