@@ -4,6 +4,7 @@ to be set to. Queue pairs are the application's own, of which the connection man
 import textwrap
 
 import pytest
+from harness import card as cards
 from harness.program import run_on_softhca
 
 pytest.importorskip("pyverbs.cmid", reason="python3-pyverbs is not installed")
@@ -135,3 +136,61 @@ def test_a_program_that_is_killed():
     lines = run(SERVER, True, {"CLIENT": CLIENT})
     assert [line for line in lines if line.startswith("server")] == [
         "server CONNECT_REQUEST", "server ESTABLISHED", "server DISCONNECTED"]
+
+
+# What a thread gets whose channel of events another one closes: its state in the kernel when that happens is the number of
+# a system call, by machine.
+WAITER = textwrap.dedent("""
+    import ctypes, errno, os, signal, struct, sys, threading, time
+
+    RECEIVES = {"x86_64": ("45", "47"), "aarch64": ("207", "212")}[os.uname().machine]    # recvfrom, recvmsg
+    GET_EVENT = 12
+    response = ctypes.create_string_buffer(1024)
+    said = []
+
+    def ask(channel):
+        try:
+            os.write(channel, struct.pack("IHHQ", GET_EVENT, 8, 1024, ctypes.addressof(response)))
+        except OSError as error:
+            said.append(errno.errorcode[error.errno])
+
+    def asking(channel):
+        thread = threading.Thread(target=ask, args=(channel,), daemon=True)
+        thread.start()
+        while open(f"/proc/self/task/{thread.native_id}/syscall").read().split()[0] not in RECEIVES:
+            time.sleep(0.01)
+        return thread
+
+    channel = os.open("/dev/infiniband/rdma_cm", os.O_RDWR)
+""")
+
+CLOSED_ON_ITS_WAY = WAITER + textwrap.dedent("""
+    os.kill(int(sys.argv[1]), signal.SIGSTOP)
+    thread = asking(channel)
+    os.close(channel)
+    os.kill(int(sys.argv[1]), signal.SIGCONT)
+    thread.join()
+    print(said)
+""")
+
+CLOSED_WHILE_IT_WAITS = WAITER + textwrap.dedent("""
+    thread = asking(channel)
+    os.close(channel)
+    for _ in range(3):
+        os.close(os.open("/dev/infiniband/rdma_cm", os.O_RDWR))
+    thread.join(0.1)
+    print(thread.is_alive(), said)
+""")
+
+
+def test_a_channel_that_is_closed_when_a_command_is_on_its_way():
+    """As if it had been closed before: the keeper looks for the file when it is gone."""
+    with cards.up("wire=null") as card:
+        keeper = cards.keeper_of(card)
+        assert cards.run_on(card, "/usr/bin/python3", "-c", CLOSED_ON_ITS_WAY, keeper).stdout == "['EBADF']\n"
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["own", "kept"])
+def test_a_channel_that_is_closed_while_a_thread_waits(kept):
+    """The thread waits on, as Linux's write() keeps the file, and the process ends all the same."""
+    assert run(CLOSED_WHILE_IT_WAITS, kept) == ["True []"]

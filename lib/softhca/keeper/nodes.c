@@ -158,26 +158,27 @@ shca_nodes_reap(struct shca_nodes *nodes)
 	pthread_mutex_unlock(&nodes->lock);
 }
 
-struct shca_file *
-shca_nodes_get(struct shca_nodes *nodes, pid_t pid, int fd)
+int
+shca_nodes_get(struct shca_nodes *nodes, pid_t pid, int fd, struct shca_file **file)
 {
-	struct shca_file *file = NULL;
 	struct stat status;
 	struct node *node;
+	int ret = -EIO;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
 	if (stat(path, &status) != 0)
-		return NULL;
+		return -EBADF;
 	pthread_mutex_lock(&nodes->lock);
 	LIST_FOREACH (node, &nodes->list, link)
 		if (node->ino == status.st_ino && node->dev == status.st_dev && !node->is_closed) {
 			node->nb_users++;
-			file = node->file;
+			*file = node->file;
+			ret = 0;
 			break;
 		}
 	pthread_mutex_unlock(&nodes->lock);
-	return file;
+	return ret;
 }
 
 void

@@ -26,8 +26,11 @@ int shca_nodes_fd(const struct shca_nodes *nodes);
 int shca_nodes_open(struct shca_nodes *nodes, struct shca_device *dev);
 /** Close the nodes that nobody has any more. Thread-safe, as all here. */
 void shca_nodes_reap(struct shca_nodes *nodes);
-/** @return the file behind the process's descriptor, until shca_nodes_put(), or NULL. */
-struct shca_file *shca_nodes_get(struct shca_nodes *nodes, pid_t pid, int fd);
+/**
+ * Find the file behind the process's descriptor, until shca_nodes_put().
+ * @return 0; -EBADF: a thread of the process has closed it meanwhile; -EIO: it is none of these.
+ */
+int shca_nodes_get(struct shca_nodes *nodes, pid_t pid, int fd, struct shca_file **file);
 void shca_nodes_put(struct shca_nodes *nodes, struct shca_file *file);
 
 #endif /* SHCA_KEEPER_NODES_H */

@@ -94,12 +94,11 @@ run_open(struct session *session, const struct shca_message *message)
 static int
 run_ioctl(struct session *session, const struct shca_message *message)
 {
-	struct shca_file *file =
-		shca_nodes_get(session->shared->nodes, session->process->pid, message->fd);
-	int ret;
+	struct shca_file *file;
+	int ret = shca_nodes_get(session->shared->nodes, session->process->pid, message->fd, &file);
 
-	if (file == NULL)
-		return -EIO;
+	if (ret != 0)
+		return ret;
 	ret = shca_file_ioctl(file, message->request, (void *)(uintptr_t)message->address);
 	shca_nodes_put(session->shared->nodes, file);
 	return ret;
@@ -109,23 +108,23 @@ static int
 write_rdma_cm(struct session *session, const struct shca_message *message)
 {
 	struct shca_ucma *ucma = shca_set_has_ucma(session->shared->conf->set);
-	int ret = -EBADF;
 
-	if (ucma != NULL)
-		ret = shca_ucma_write(ucma, message->fd, (const void *)(uintptr_t)message->address,
-			(size_t)message->length);
-	return ret == -EBADF ? -EIO : ret;
+	if (ucma == NULL)
+		return -EIO;
+	return shca_ucma_write(ucma, message->fd, (const void *)(uintptr_t)message->address,
+		(size_t)message->length);
 }
 
 static int
 run_write(struct session *session, const struct shca_message *message)
 {
-	struct shca_file *file =
-		shca_nodes_get(session->shared->nodes, session->process->pid, message->fd);
-	int ret;
+	struct shca_file *file;
+	int ret = shca_nodes_get(session->shared->nodes, session->process->pid, message->fd, &file);
 
-	if (file == NULL)
+	if (ret == -EIO)
 		return write_rdma_cm(session, message);
+	if (ret != 0)
+		return ret;
 	ret = shca_file_write(
 		file, (const void *)(uintptr_t)message->address, (size_t)message->length);
 	shca_nodes_put(session->shared->nodes, file);

@@ -162,11 +162,13 @@ shca_ucma_write(struct shca_ucma *ucma, int fd, const void *bytes, size_t length
 {
 	const ino_t inode = shca_user_socket(fd);
 	struct shca_ucma_file *file;
-	int ret = -EBADF;
+	int ret = -EIO;
 
+	if (inode == 0)
+		return -EBADF;
 	pthread_mutex_lock(&ucma->lock);
 	LIST_FOREACH (file, &ucma->files, link)
-		if (inode != 0 && file->inode == inode)
+		if (file->inode == inode)
 			break;
 	if (file != NULL) {
 		/* A port may be that of a program that has ended. */

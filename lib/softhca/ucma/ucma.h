@@ -76,7 +76,8 @@ int shca_ucma_open(struct shca_ucma *ucma, bool cloexec);
  * One command.
  * @param fd as the application knows it
  * @param bytes as it gave them: not trusted
- * @return 0 or a negative errno; -EAGAIN: there is no event; -EBADF: no open file of ours.
+ * @return 0 or a negative errno; -EAGAIN: there is no event; -EBADF: no open socket;
+ * -EIO: one that is not ours.
  */
 int shca_ucma_write(struct shca_ucma *ucma, int fd, const void *bytes, size_t length);
 /** Close the files whose application has gone. */
