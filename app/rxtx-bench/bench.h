@@ -24,6 +24,8 @@
 #define BENCH_BATCH      512u
 #define BENCH_QUEUES_MAX 4
 #define BENCH_PORTS      2
+/** Bytes of a mbuf for frames of any length. */
+#define BENCH_ROOM_MAX 2048
 
 /** Sizes 64, 256 and 1518 in the proportion 7:4:1 are an IMIX. */
 #define BENCH_IMIX 0
@@ -69,6 +71,7 @@ struct bench_port {
 	struct rte_mempool *pool;    /**< for received packets */
 	struct rte_mempool *tx_pool; /**< for sent packets */
 	uint64_t sent, received;     /**< since the start: the difference is in flight */
+	bool is_bare;                /**< bare.c is in a driver's place */
 };
 
 /** @return whether a packet sent takes several places of the ring: a chain, or headers in it. A
@@ -80,6 +83,9 @@ bool bench_port_is_large(const struct bench_case *how);
  */
 int bench_port_start(struct bench_port *port, const struct bench_case *how);
 void bench_port_stop(struct bench_port *port);
+/** @param use of the mempool, for its name @param room of a mbuf @return NULL: no memory */
+struct rte_mempool *bench_pool_create(
+	const struct bench_port *port, const char *use, uint16_t room);
 /** Make mbufs of frames as the case needs them, chains included. */
 int bench_port_frames(struct bench_port *port, const struct bench_case *how,
 	struct rte_mbuf **mbufs, unsigned int nb);
@@ -99,6 +105,35 @@ extern const char *bench_count, *bench_begin;
 /** Count instructions (step.c) in place of ticks. */
 extern bool bench_steps;
 int bench_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round);
+/** What WQEs are made of, in bytes (PRM, "Send WQE Construction"). */
+#define BENCH_UNIT 16u
+typedef uint64_t bench_unit __attribute__((vector_size(BENCH_UNIT), may_alias));
+/**
+ * @file bare.c, bare_rx.c, bare_tx.c: a port without a driver. A bare loop touches the cache lines
+ * that no driver can do without, looks ahead by a burst on receive, and decides nothing. A driver
+ * that takes no longer hides all that it does behind the memory's time, and is as slow as memory.
+ * Left out are chains that have to be followed, completions of sends, doorbells, and that a device
+ * reads WQEs.
+ * @param cqe_bytes that complete a packet, if it has neither a timestamp nor room for several mbufs
+ * @return 0, -ENOMEM, -ENOTSUP: there is no such loop for the case
+ */
+int bench_bare_start(struct bench_port *port, const struct bench_case *how, unsigned int cqe_bytes);
+void bench_bare_stop(struct bench_port *port);
+int bench_bare_rx_start(
+	struct bench_port *port, const struct bench_case *how, unsigned int cqe_bytes);
+void bench_bare_rx_stop(void);
+/** Have another lcore, as a device, complete @p nb packets of each queue. @return 0 or a negative
+ * errno */
+int bench_bare_rx_complete(unsigned int nb);
+uint16_t bench_bare_receive(uint16_t queue, struct rte_mbuf **pkts, uint16_t nb);
+int bench_bare_tx_start(struct bench_port *port, const struct bench_case *how);
+void bench_bare_tx_stop(void);
+/** Packets of a round. Those of the round before are given back meanwhile. */
+void bench_bare_tx_take(struct rte_mbuf *const *pkts, unsigned int nb);
+/** Send the next @p nb of them. @return nb */
+uint16_t bench_bare_send(uint16_t queue, uint16_t nb);
+/** Free the packets of the round before. */
+void bench_bare_tx_free(void);
 /** @file step.c: instructions of this thread between begin and end. */
 int bench_step_init(void);
 void bench_step_begin(void);

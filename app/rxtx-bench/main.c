@@ -22,6 +22,8 @@ static const char usage[] =
 	"  --all             cases in all shapes, not only those that vary one thing\n"
 	"  --freeze COMMAND  stops the device before the bursts\n"
 	"  --thaw COMMAND    lets it go on\n"
+	"  --bare BYTES      what the cache lines of packets take without a driver, too, where so many\n"
+	"                    bytes complete a received one\n"
 	"  --instructions    under callgrind: one dump a case and port, named CASE/PORT\n"
 	"  --steps           instead of ticks, instructions counted by stepping through them\n"
 	"  --trace DIRECTORY with --steps: a file of each case and port with its instructions\n"
@@ -36,17 +38,29 @@ static struct {
 	unsigned int rounds;
 	const char *only, *json;
 	bool instructions, steps, all;
+	unsigned int bare; /**< bytes of a completion; 0: not measured */
 } options = { .rounds = 51 };
+
+static bool
+options_fit(void)
+{
+	/* Without a driver there is time only. */
+	const bool has_time = !options.instructions && !options.steps && bench_count == NULL;
+
+	return options.nb_ports != 0 && options.ports[0] != NULL && options.rounds != 0 &&
+		(options.bare == 0 || has_time);
+}
 
 static int
 options_parse(int argc, char **argv)
 {
 	static const struct option names[] = { { "ours", 1, NULL, 'o' }, { "theirs", 1, NULL, 't' },
 		{ "rounds", 1, NULL, 'r' }, { "only", 1, NULL, 'c' }, { "freeze", 1, NULL, 'f' },
-		{ "thaw", 1, NULL, 'w' }, { "instructions", 0, NULL, 'i' },
-		{ "steps", 0, NULL, 's' }, { "trace", 1, NULL, 'd' }, { "device", 1, NULL, 'q' },
-		{ "count", 1, NULL, 'n' }, { "begin", 1, NULL, 'b' }, { "all", 0, NULL, 'a' },
-		{ "json", 1, NULL, 'j' }, { NULL, 0, NULL, 0 } };
+		{ "thaw", 1, NULL, 'w' }, { "bare", 1, NULL, 'l' },
+		{ "instructions", 0, NULL, 'i' }, { "steps", 0, NULL, 's' },
+		{ "trace", 1, NULL, 'd' }, { "device", 1, NULL, 'q' }, { "count", 1, NULL, 'n' },
+		{ "begin", 1, NULL, 'b' }, { "all", 0, NULL, 'a' }, { "json", 1, NULL, 'j' },
+		{ NULL, 0, NULL, 0 } };
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
@@ -70,6 +84,9 @@ options_parse(int argc, char **argv)
 			break;
 		case 'w':
 			bench_thaw = optarg;
+			break;
+		case 'l':
+			options.bare = (unsigned int)atoi(optarg);
 			break;
 		case 'i':
 			options.instructions = true;
@@ -99,10 +116,7 @@ options_parse(int argc, char **argv)
 			return -EINVAL;
 		}
 	}
-	return options.nb_ports == 0 || options.ports[0] == NULL || options.rounds == 0 ||
-			optind != argc
-		? -EINVAL
-		: 0;
+	return optind == argc && options_fit() ? 0 : -EINVAL;
 }
 
 static int
@@ -113,56 +127,77 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/** Run round number @p r of a port. @param overhead of a measurement @param ticks a packet */
+static int
+port_run(struct bench_port *port, const struct bench_case *how, unsigned int r, uint64_t overhead,
+	double *ticks)
+{
+	struct bench_round round = { 0 };
+	char name[128];
+	int ret;
+
+	/* A step is a signal, which is dear: what warms up needs none. */
+	if (bench_trace != NULL)
+		bench_steps = options.steps && r == options.rounds - 1;
+	bench_trace_clear();
+	ret = bench_round(port, how, &round);
+	if (ret != 0)
+		return ret;
+	*ticks = (double)(round.ticks - overhead * (round.packets / how->burst)) / round.packets;
+	if (bench_trace != NULL && r == options.rounds - 1)
+		ret = bench_trace_write(port, how, round.packets);
+	/* The first round warms up. */
+	if (options.instructions && r == 0)
+		CALLGRIND_ZERO_STATS;
+	if (options.instructions && r > 0) {
+		snprintf(name, sizeof(name), "%s/%u/%" PRIu64, how->name, port->nth, round.packets);
+		CALLGRIND_DUMP_STATS_AT(name);
+	}
+	return ret;
+}
+
+/** Start the ports of a case, and one without a driver if the case has it. @return their
+ * number, or a negative errno */
+static int
+ports_start(struct bench_port *ports, const struct bench_case *how)
+{
+	struct bench_port *bare = &ports[options.nb_ports];
+	int ret = 0;
+
+	for (unsigned int p = 0; p < options.nb_ports && ret == 0; p++)
+		ret = bench_port_start(&ports[p], how);
+	if (ret != 0)
+		return ret;
+	ret = options.bare != 0 && how->nb_lcores == 0 ? bench_bare_start(bare, how, options.bare)
+						       : -ENOTSUP;
+	if (ret == -ENOTSUP)
+		return (int)options.nb_ports;
+	return ret == 0 ? (int)options.nb_ports + 1 : ret;
+}
+
 /** Run all rounds of a case, with the ports in turn. @param medians ticks a packet, negative: not
- * supported */
+ * supported, or not measured */
 static int
 case_run(struct bench_port *ports, const struct bench_case *how, double *medians)
 {
-	static double ticks[BENCH_PORTS][ROUNDS_MAX];
+	static double ticks[BENCH_PORTS + 1][ROUNDS_MAX];
+	/* Before all rounds: callgrind counts it until it begins from zero. */
 	const uint64_t overhead = bench_trace != NULL ? 0 : bench_round_overhead();
-	int ret = 0;
+	const int nb = ports_start(ports, how);
+	int ret = RTE_MIN(nb, 0);
 
-	for (unsigned int p = 0; p < options.nb_ports; p++) {
+	for (int p = 0; p <= BENCH_PORTS; p++)
 		medians[p] = -1;
-		ret = bench_port_start(&ports[p], how);
-		if (ret != 0)
-			goto stop;
-	}
-	for (unsigned int r = 0; r < options.rounds; r++) {
-		for (unsigned int p = 0; p < options.nb_ports && ret == 0; p++) {
-			struct bench_round round = { 0 };
-
-			/* A step is a signal, which is dear: what warms up needs none. */
-			if (bench_trace != NULL)
-				bench_steps = options.steps && r == options.rounds - 1;
-			bench_trace_clear();
-			ret = bench_round(&ports[p], how, &round);
-			if (ret != 0)
-				goto stop;
-			ticks[p][r] =
-				(double)(round.ticks - overhead * (round.packets / how->burst)) /
-				round.packets;
-			if (bench_trace != NULL && r == options.rounds - 1)
-				ret = bench_trace_write(&ports[p], how, round.packets);
-			/* The first round warms up. */
-			if (options.instructions && r == 0)
-				CALLGRIND_ZERO_STATS;
-			if (options.instructions && r > 0) {
-				char name[128];
-
-				snprintf(name, sizeof(name), "%s/%u/%" PRIu64, how->name, p,
-					round.packets);
-				CALLGRIND_DUMP_STATS_AT(name);
-			}
-		}
-	}
-	for (unsigned int p = 0; p < options.nb_ports; p++) {
+	for (unsigned int r = 0; r < options.rounds && ret == 0; r++)
+		for (int p = 0; p < nb && ret == 0; p++)
+			ret = port_run(&ports[p], how, r, overhead, &ticks[p][r]);
+	for (int p = 0; p < nb && ret == 0; p++) {
 		qsort(ticks[p], options.rounds, sizeof(ticks[p][0]), compare);
 		medians[p] = ticks[p][options.rounds / 2];
 	}
-stop:
 	for (unsigned int p = 0; p < options.nb_ports; p++)
 		bench_port_stop(&ports[p]);
+	bench_bare_stop(&ports[options.nb_ports]);
 	return ret == -ENOTSUP ? 0 : ret;
 }
 
@@ -173,6 +208,8 @@ json_row(FILE *json, bool first, const char *name, const char *peer, const doubl
 		first ? "" : ",", name, peer, medians[0], medians[1]);
 	if (medians[0] > 0 && medians[1] > 0)
 		fprintf(json, ", \"ratio\": %.3f", medians[0] / medians[1]);
+	if (medians[options.nb_ports] > 0)
+		fprintf(json, ", \"bare\": %.2f", medians[options.nb_ports]);
 	fprintf(json, "}");
 }
 
@@ -203,7 +240,7 @@ cases_run(struct bench_port *ports, FILE *json)
 	fflush(stdout);
 	for (unsigned int i = 0; i < nb_cases && ret == 0; i++) {
 		const struct bench_case *how = &cases[i];
-		double medians[BENCH_PORTS] = { -1, -1 };
+		double medians[BENCH_PORTS + 1];
 
 		if (!is_wanted(how))
 			continue;
@@ -224,7 +261,7 @@ cases_run(struct bench_port *ports, FILE *json)
 int
 main(int argc, char **argv)
 {
-	struct bench_port ports[BENCH_PORTS] = { 0 };
+	struct bench_port ports[BENCH_PORTS + 1] = { 0 };
 	FILE *json = NULL;
 	int ret = rte_eal_init(argc, argv);
 

@@ -14,7 +14,6 @@
 #include "bench.h"
 
 #define POOL_CACHE 512
-#define ROOM_MAX   2048
 /** Payload of the segments that TSO makes. */
 #define TSO_SEGMENT 512
 
@@ -25,8 +24,8 @@ complain(const struct bench_port *port, const char *what, int ret)
 	return ret;
 }
 
-static struct rte_mempool *
-pool_create(const struct bench_port *port, const char *use, uint16_t room)
+struct rte_mempool *
+bench_pool_create(const struct bench_port *port, const char *use, uint16_t room)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 
@@ -118,8 +117,8 @@ bench_port_start(struct bench_port *port, const struct bench_case *how)
 	port->nb_queues = how->nb_queues;
 	port->sent = 0;
 	port->received = 0;
-	port->pool = pool_create(port, "rx", how->room != 0 ? how->room : ROOM_MAX);
-	port->tx_pool = pool_create(port, "tx", ROOM_MAX);
+	port->pool = bench_pool_create(port, "rx", how->room != 0 ? how->room : BENCH_ROOM_MAX);
+	port->tx_pool = bench_pool_create(port, "tx", BENCH_ROOM_MAX);
 	if (port->pool == NULL || port->tx_pool == NULL)
 		return complain(port, "no memory for mempools", -ENOMEM);
 	ret = configure(port, how);

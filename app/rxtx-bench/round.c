@@ -32,7 +32,7 @@ static struct rte_mbuf *pkts[NB_PKTS_MAX];
 /** To be sent burst by burst, while pkts is for received ones. */
 static struct rte_mbuf *sent[NB_PKTS_MAX];
 /** What a port has sent in its round before, and frees in this one. */
-static struct rte_mbuf *before[BENCH_PORTS][NB_PKTS_MAX];
+static struct rte_mbuf *before[BENCH_PORTS + 1][NB_PKTS_MAX];
 
 static int
 device(const char *command)
@@ -92,13 +92,15 @@ send_all(struct bench_port *port, const struct bench_case *how, unsigned int nb,
 {
 	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
 	const unsigned int from = nb_unmeasured(how, nb, WARM_BURSTS * how->burst, port->nb_queues);
+	const bool is_bare = port->is_bare;
 	unsigned int done = 0;
 
 	for (uint16_t q = 0; done < nb && rte_rdtsc() < end; q = (q + 1) % port->nb_queues) {
 		const bool timed = round != NULL && done >= from;
 		const uint16_t want = RTE_MIN(nb - done, how->burst);
 		const uint64_t start = timed ? measure_begin() : 0;
-		const uint16_t got = rte_eth_tx_burst(port->id, q, pkts + done, want);
+		const uint16_t got = is_bare ? bench_bare_send(q, want)
+					     : rte_eth_tx_burst(port->id, q, pkts + done, want);
 
 		if (timed) {
 			round->ticks += measure_end(start);
@@ -144,12 +146,14 @@ receive_all(struct bench_port *port, const struct bench_case *how, unsigned int 
 	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
 	/* Bursts prefetch for those behind them; what that is worth shows after the first ones. */
 	const unsigned int from = nb_unmeasured(how, nb, WARM_PKTS, port->nb_queues);
+	const bool is_bare = port->is_bare;
 	unsigned int done = 0;
 
 	for (uint16_t q = 0; done < nb && rte_rdtsc() < end; q = (q + 1) % port->nb_queues) {
 		const bool timed = round != NULL && done >= from;
 		const uint64_t start = timed ? measure_begin() : 0;
-		const uint16_t got = rte_eth_rx_burst(port->id, q, pkts, how->burst);
+		const uint16_t got = is_bare ? bench_bare_receive(q, pkts, how->burst)
+					     : rte_eth_rx_burst(port->id, q, pkts, how->burst);
 
 		if (how->touch)
 			touch(pkts, got);
@@ -236,21 +240,31 @@ receive_counted(struct bench_port *port, const struct bench_case *how, unsigned 
 	return ret;
 }
 
+/** Have frames wait in the receive queues. */
+static void
+bring(struct bench_port *port, const struct bench_case *how, unsigned int nb)
+{
+	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
+
+	send_all(port, how, nb, NULL);
+	while (waiting(port) < nb && rte_rdtsc() < end)
+		rte_pause();
+}
+
 static int
 receive_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
 {
 	/* A ring for frames that may be scattered has fewer places. */
 	const unsigned int nb = how->room != 0 ? BENCH_BATCH / 4 : BENCH_BATCH;
-	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
-	int ret = bench_port_frames(port, how, pkts, nb);
+	int ret = port->is_bare ? bench_bare_rx_complete(nb / port->nb_queues)
+				: bench_port_frames(port, how, pkts, nb);
 
 	if (ret != 0)
 		return ret;
 	if (bench_count != NULL)
 		return receive_counted(port, how, nb, round);
-	send_all(port, how, nb, NULL);
-	while (waiting(port) < nb && rte_rdtsc() < end)
-		rte_pause();
+	if (!port->is_bare)
+		bring(port, how, nb);
 	ret = device(bench_freeze);
 	if (ret != 0)
 		return ret;
@@ -277,6 +291,8 @@ send_round(struct bench_port *port, const struct bench_case *how, struct bench_r
 		ret = device(bench_freeze);
 	if (ret != 0)
 		return ret;
+	if (port->is_bare)
+		bench_bare_tx_take(pkts, nb);
 	if (how->cold) {
 		caches_empty();
 	} else {
@@ -291,7 +307,10 @@ send_round(struct bench_port *port, const struct bench_case *how, struct bench_r
 		send_all(port, how, nb, round);
 	}
 	ret = device(bench_thaw) != 0 ? -EIO : ret;
-	take_back(port, how);
+	if (port->is_bare)
+		bench_bare_tx_free();
+	else
+		take_back(port, how);
 	return ret;
 }
 

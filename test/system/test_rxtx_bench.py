@@ -24,3 +24,5 @@ def test_both_drivers_are_measured(tmp_path, only):
     assert row["ours"] > 0 and row["theirs"] > 0 and row["ratio"] > 0
     assert {"instructions_ours", "instructions_theirs"} <= row.keys()
     assert only in done.stdout
+    # Without a driver, too, where it goes by packets and one lcore.
+    assert ("bare" in row) == only.startswith(("rx", "tx")) and row.get("bare", 1) > 0
