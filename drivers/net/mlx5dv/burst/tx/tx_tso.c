@@ -168,8 +168,8 @@ payload_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip,
 	return mdv_tx_mseg_write_flat(txq, mbuf, skip, payload, slot) - payload;
 }
 
-/** Write the usual packet: headers in the first mbuf, and contiguous room. @return the units of
- * the WQE, or 0 if the packet cannot be sent */
+/** Write a packet with headers in the first mbuf and contiguous room. @return the units of the
+ * WQE, or 0 if the packet cannot be sent */
 static __rte_always_inline uint32_t
 packet_write_flat(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_template,
 	struct rte_mbuf *mbuf, uint8_t *wqe, struct rte_mbuf **slot)
@@ -177,21 +177,11 @@ packet_write_flat(struct mdv_txq *txq, const struct mdv_tx_tso_template *tso_tem
 	/* Read once: the WQE's bytes may be anything to the compiler. */
 	const uint32_t header = tso_template->header, units = tso_template->units;
 	const uint32_t ds_head = MDV_TX_WQE_DS_HEAD + units;
-	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	const uint32_t len = mbuf->data_len - header;
-	const uintptr_t addr = (uintptr_t)from + header;
-	struct mlx5_wqe_data_seg *payload = (void *)(wqe + ds_head * 16);
-	uint32_t nb = 1;
+	uint32_t nb;
 
 	head_write(wqe, tso_template);
-	headers_copy(wqe, from, header, units);
-	if (likely(mbuf->nb_segs == 1 && len != 0 &&
-		    addr - txq->mr.last.start < txq->mr.last.size)) {
-		*slot = mbuf;
-		mdv_tx_wqe_data_keyed(payload, addr, len, (uint64_t)txq->mr.last.lkey_be << 32);
-	} else {
-		nb = payload_write(txq, mbuf, header, payload, slot);
-	}
+	headers_copy(wqe, rte_pktmbuf_mtod(mbuf, const uint8_t *), header, units);
+	nb = payload_write(txq, mbuf, header, (struct mlx5_wqe_data_seg *)wqe + ds_head, slot);
 	return likely(nb != 0) ? ds_head + nb : 0;
 }
 
@@ -219,71 +209,150 @@ rings_have(const struct rings *rings, uint32_t nb_segs, uint32_t ds)
 		rings->slot + nb_segs <= rings->slots_end;
 }
 
+/** The packets written so far. */
+struct sent {
+	struct rings at;
+	uint16_t pc, head;
+	uint32_t nb;
+	uint8_t *last;      /**< WQE */
+	uint64_t nb_frames; /**< that the device makes of them, without the first of each */
+	uint64_t bytes;
+};
+
+/**
+ * Write the usual packets at the front: like the template, of one mbuf, in memory of the last hit,
+ * with room before either ring ends.
+ */
+static __rte_always_inline void
+run_write(const struct mdv_txq *txq, struct rte_mbuf *const *pkts, uint32_t nb, struct sent *sent)
+{
+	const struct mdv_tx_tso_template tso_template = txq->tso_template;
+	const uint32_t header = tso_template.header, least = tso_template.mss + 1u;
+	const uint32_t ds = MDV_TX_WQE_DS_HEAD + tso_template.units + 1;
+	const uint32_t bbs = mdv_tx_wqe_bbs(ds), max = txq->limits.tso_max;
+	const uint64_t key = (uint64_t)txq->mr.last.lkey_be << 32;
+	const uint8_t *const end = sent->at.wqes_end - ds * 16;
+	uint8_t *wqe = sent->at.wqe;
+	uint64_t nb_frames = 0, bytes = 0;
+	uint16_t pc = sent->pc;
+	uint32_t n;
+
+	/* Headers with a tag, or where only the device may read. */
+	if (unlikely(tso_template.least != header || max < least))
+		return;
+	nb = RTE_MIN(nb, (uint32_t)(sent->at.slots_end - sent->at.slot));
+	for (n = 0; n < nb; n++) {
+		struct rte_mbuf *mbuf = pkts[n];
+		const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+		const uint32_t payload = mbuf->data_len - header;
+		const uintptr_t addr = (uintptr_t)from + header;
+
+		if (unlikely(mbuf->ol_flags != tso_template.ol_flags ||
+			    mbuf->tx_offload != tso_template.tx_offload || mbuf->nb_segs != 1 ||
+			    payload - least > max - least ||
+			    addr - txq->mr.last.start >= txq->mr.last.size || wqe > end))
+			break;
+		mdv_tx_mseg_prefetch(pkts, n, nb, false);
+		head_write(wqe, &tso_template);
+		headers_copy(wqe, from, header, tso_template.units);
+		mdv_tx_wqe_data_keyed((struct mlx5_wqe_data_seg *)wqe + ds - 1, addr, payload, key);
+		mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_TSO, pc, txq->ring.sqn, ds,
+			MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+		sent->at.slot[n] = mbuf;
+		wqe += bbs * MLX5_SEND_WQE_BB;
+		pc += bbs;
+		bytes += payload;
+		nb_frames += (payload - 1) * tso_template.per_mss >> INVERSE_SHIFT;
+	}
+	if (n != 0)
+		sent->last = wqe - bbs * MLX5_SEND_WQE_BB;
+	sent->at.wqe = wqe;
+	sent->at.slot += n;
+	sent->pc = pc;
+	sent->head += n;
+	sent->nb += n;
+	sent->nb_frames += nb_frames;
+	sent->bytes += bytes + (n + nb_frames) * header;
+}
+
+/** Write one packet of any form. @param room number of free WQEBBs @return MDV_TX_SENT, or why it
+ * is not written */
+static __rte_always_inline enum mdv_tx_status
+one_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t room, bool insert_vlan,
+	struct sent *sent)
+{
+	struct mdv_tx_tso_template *tso_template = &txq->tso_template;
+	const uint32_t nb_segs = mbuf->nb_segs, max = txq->limits.tso_max;
+	enum mdv_tx_status status = MDV_TX_BAD;
+	uint32_t payload, more, ds, bbs;
+	bool flat;
+
+	if (unlikely(mbuf->ol_flags != tso_template->ol_flags ||
+		    mbuf->tx_offload != tso_template->tx_offload) &&
+		!template_take(tso_template, mbuf, insert_vlan))
+		return MDV_TX_BAD;
+	payload = mbuf->pkt_len - tso_template->header;
+	if (unlikely(payload > max || payload <= tso_template->mss))
+		return payload > max ? MDV_TX_BAD : MDV_TX_WHOLE;
+	flat = mbuf->data_len >= tso_template->least &&
+		rings_have(&sent->at, nb_segs, MDV_TX_WQE_DS_HEAD + tso_template->units + nb_segs);
+	if (likely(flat))
+		ds = packet_write_flat(txq, tso_template, mbuf, sent->at.wqe, sent->at.slot);
+	else
+		ds = packet_write(txq, tso_template, mbuf, sent->pc, sent->head, room, &status);
+	if (unlikely(ds == 0))
+		return status;
+	/* Away from the end of the ring. */
+	sent->last = likely(flat) ? sent->at.wqe
+				  : txq->ring.wqes + (sent->pc & txq->ring.mask) * MLX5_SEND_WQE_BB;
+	mdv_tx_wqe_ctrl((void *)sent->last, MLX5_OPCODE_TSO, sent->pc, txq->ring.sqn, ds,
+		MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+	bbs = mdv_tx_wqe_bbs(ds);
+	sent->pc += bbs;
+	sent->head += nb_segs;
+	sent->nb++;
+	sent->at.wqe += bbs * MLX5_SEND_WQE_BB;
+	sent->at.slot += nb_segs;
+	if (unlikely(!flat))
+		sent->at = rings_at(txq, sent->pc, sent->head, room - bbs);
+	more = (payload - 1) * tso_template->per_mss >> INVERSE_SHIFT;
+	sent->nb_frames += more;
+	sent->bytes += mbuf->pkt_len + more * tso_template->header;
+	return MDV_TX_SENT;
+}
+
 enum mdv_tx_status
 mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t room,
 	bool insert_vlan, struct mdv_tx_pos *pos)
 {
-	struct rings at = rings_at(txq, pos->pc, pos->head, room);
-	const uint32_t max = txq->limits.tso_max;
-	struct mdv_tx_tso_template *tso_template = &txq->tso_template;
-	uint64_t nb_frames = 0, bytes = 0;
-	uint16_t pc = pos->pc, head = pos->head, nb_mbufs;
-	enum mdv_tx_status status = MDV_TX_BAD;
-	uint8_t *last = pos->last;
-	uint32_t n;
+	struct sent sent = {
+		.at = rings_at(txq, pos->pc, pos->head, room),
+		.pc = pos->pc,
+		.head = pos->head,
+		.last = pos->last,
+	};
+	enum mdv_tx_status status = MDV_TX_SENT;
+	uint16_t nb_mbufs;
 
 	mdv_tx_mseg_prefetch_first(pkts, nb);
-	for (n = 0; n < nb; n++) {
-		struct rte_mbuf *mbuf = pkts[n];
-		const uint32_t nb_segs = mbuf->nb_segs;
-		uint32_t payload, more, ds, bbs;
-		bool flat;
-
-		mdv_tx_mseg_prefetch(pkts, n, nb, false);
-		if (unlikely(mbuf->ol_flags != tso_template->ol_flags ||
-			    mbuf->tx_offload != tso_template->tx_offload) &&
-			!template_take(tso_template, mbuf, insert_vlan))
+	while (sent.nb < nb && status == MDV_TX_SENT) {
+		if (likely(pkts[sent.nb]->nb_segs == 1))
+			run_write(txq, &pkts[sent.nb], nb - sent.nb, &sent);
+		if (sent.nb == nb)
 			break;
-		payload = mbuf->pkt_len - tso_template->header;
-		if (unlikely(payload > max || payload <= tso_template->mss)) {
-			status = payload > max ? MDV_TX_BAD : MDV_TX_WHOLE;
-			break;
-		}
-		flat = mbuf->data_len >= tso_template->least &&
-			rings_have(
-				&at, nb_segs, MDV_TX_WQE_DS_HEAD + tso_template->units + nb_segs);
-		if (likely(flat))
-			ds = packet_write_flat(txq, tso_template, mbuf, at.wqe, at.slot);
-		else
-			ds = packet_write(txq, tso_template, mbuf, pc, head,
-				room - (uint16_t)(pc - pos->pc), &status);
-		if (unlikely(ds == 0))
-			break;
-		/* Away from the end of the ring. */
-		last = likely(flat) ? at.wqe
-				    : txq->ring.wqes + (pc & txq->ring.mask) * MLX5_SEND_WQE_BB;
-		mdv_tx_wqe_ctrl((void *)last, MLX5_OPCODE_TSO, pc, txq->ring.sqn, ds,
-			MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
-		bbs = mdv_tx_wqe_bbs(ds);
-		pc += bbs;
-		head += nb_segs;
-		at.wqe += bbs * MLX5_SEND_WQE_BB;
-		at.slot += nb_segs;
-		if (unlikely(!flat))
-			at = rings_at(txq, pc, head, room - (uint16_t)(pc - pos->pc));
-		more = (payload - 1) * tso_template->per_mss >> INVERSE_SHIFT;
-		nb_frames += more;
-		bytes += mbuf->pkt_len + more * tso_template->header;
+		mdv_tx_mseg_prefetch(pkts, sent.nb, nb, false);
+		status = one_write(txq, pkts[sent.nb], room - (uint16_t)(sent.pc - pos->pc),
+			insert_vlan, &sent);
 	}
-	if (n == 0)
+	if (sent.nb == 0)
 		return status;
-	nb_mbufs = head - pos->head;
-	txq->pos.chains = txq->pos.chains || nb_mbufs != n;
-	pos->last = last;
-	pos->pc = pc;
-	pos->head = head;
-	pos->more += nb_frames + n - nb_mbufs;
-	pos->bytes += bytes;
-	pos->nb += n;
+	nb_mbufs = sent.head - pos->head;
+	txq->pos.chains = txq->pos.chains || nb_mbufs != sent.nb;
+	pos->last = sent.last;
+	pos->pc = sent.pc;
+	pos->head = sent.head;
+	pos->more += sent.nb_frames + sent.nb - nb_mbufs;
+	pos->bytes += sent.bytes;
+	pos->nb += sent.nb;
 	return MDV_TX_SENT;
 }

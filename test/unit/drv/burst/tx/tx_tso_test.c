@@ -60,14 +60,21 @@ make_tcp(struct rte_mbuf *mbuf, bool tunnel, unsigned int tcp, uint16_t mss)
 	mbuf->l2_len = 8 + 8 + 14;
 }
 
+/** Packets are those of one connection, but for some. */
+static bool alike;
+
 /** A packet, to be cut or not. */
 static struct rte_mbuf *
 random_packet(unsigned int opts, struct wanted *want)
 {
-	const unsigned int nb_segs =
-		(opts & MDV_TX_MULTI) && random() % 3 == 0 ? 1 + random() % 20 : 1;
-	const bool tagged = (opts & MDV_TX_VLAN) && random() % 4 == 0, tunnel = random() % 4 == 0;
-	const unsigned int tcp = 20 + random() % 3 * 20, header = 34 + (tunnel ? 50 : 0) + tcp;
+	const unsigned int others = alike ? 5 : 1, mss = alike ? 20 : 1 + random() % 200;
+	const unsigned int nb_segs = (opts & MDV_TX_MULTI) && random() % (3 * others) == 0
+		? 1 + random() % (alike ? 3 : 20)
+		: 1;
+	const bool tagged = (opts & MDV_TX_VLAN) && random() % (4 * others) == 0,
+		   tunnel = random() % (4 * others) == 0;
+	const unsigned int tcp = alike ? 20 : 20 + random() % 3 * 20,
+			   header = 34 + (tunnel ? 50 : 0) + tcp;
 	struct rte_mbuf *pkt = tx_rig_packet(nb_segs, 54 + random() % 400);
 
 	pkt->vlan_tci = random();
@@ -77,13 +84,13 @@ random_packet(unsigned int opts, struct wanted *want)
 	want->len = tx_rig_expected(pkt, tagged, want->bytes);
 	want->packets = 1;
 	want->counted = pkt->pkt_len;
-	if (random() % 4 == 0 || pkt->pkt_len < header) {
+	if (random() % (4 * others) == 0 || pkt->pkt_len < header) {
 		/* Lengths that nobody asks to use, of an earlier life of the mbuf. */
-		make_tcp(pkt, false, tcp, 1 + random() % 200);
+		make_tcp(pkt, false, tcp, mss);
 		pkt->ol_flags &= RTE_MBUF_F_TX_VLAN;
 		return pkt;
 	}
-	make_tcp(pkt, tunnel, tcp, 1 + random() % 200);
+	make_tcp(pkt, tunnel, tcp, mss);
 	want->cs_flags = tunnel ? 0x70 : 0xc0;
 	if (pkt->pkt_len - header <= pkt->tso_segsz)
 		return pkt;
@@ -152,7 +159,7 @@ every_instance_cuts_every_packet(void **state)
 {
 	unsigned int opts, w;
 
-	(void)state;
+	alike = *state != NULL;
 	for (opts = 0; opts < MDV_TX_SWP; opts++) {
 		for (w = 0; w < RTE_DIM(widths) && opts & MDV_TX_TSO; w++) {
 			srandom(SEED);
@@ -376,6 +383,56 @@ what_cannot_be_cut_is_refused(void **state)
 	}
 }
 
+/** One among packets that are alike but for where they are. */
+static void
+memory_of_nobody_among_others_is_refused(void **state)
+{
+	const eth_tx_burst_t burst = mdv_tx_select(MDV_TX_TSO, 256);
+	uint8_t *unknown = rig_alloc(4096);
+	struct mdv_mr_table *table;
+	struct rte_mbuf *pkts[4];
+	void *buf_addr;
+	unsigned int i;
+
+	(void)state;
+	start();
+	table = mdv_mr_create(&tx_rig.port.port.device, 0);
+	mdv_mr_cache_init(&tx_rig.txq.mr, table);
+	for (i = 0; i < RTE_DIM(pkts); i++)
+		pkts[i] = case_packet(0);
+	buf_addr = pkts[2]->buf_addr;
+	memcpy(unknown, buf_addr, 1024);
+	pkts[2]->buf_addr = unknown;
+	assert_int_equal(burst(&tx_rig.txq, pkts, RTE_DIM(pkts)), RTE_DIM(pkts));
+	pkts[2]->buf_addr = buf_addr;
+	assert_int_equal(tx_rig.txq.count.errors, 1);
+	/* 346 bytes of payload, by hundreds. */
+	assert_int_equal(tx_rig.txq.count.packets, 3 * 4);
+	assert_int_equal(tx_rig.txq.pos.pc, 3 * 2);
+	tx_rig_stop();
+	mdv_mr_destroy(table);
+	free(unknown);
+}
+
+/** The device cuts less than a segment: that is no packet to be cut. */
+static void
+a_device_that_takes_little_gets_nothing(void **state)
+{
+	struct rte_mbuf *pkts[2];
+	unsigned int i;
+
+	(void)state;
+	start();
+	for (i = 0; i < RTE_DIM(pkts); i++)
+		pkts[i] = case_packet(0);
+	assert_int_equal(mdv_tx_select(MDV_TX_TSO, 0)(&tx_rig.txq, pkts, 1), 1);
+	tx_rig.txq.limits.tso_max = 99;
+	assert_int_equal(mdv_tx_select(MDV_TX_TSO, 0)(&tx_rig.txq, pkts + 1, 1), 1);
+	assert_int_equal(tx_rig.txq.count.errors, 1);
+	assert_int_equal(tx_rig.txq.pos.pc, 2);
+	tx_rig_stop();
+}
+
 /** A queue without the offload cuts no bytes. */
 static void
 another_queues_offload_is_not_ours(void **state)
@@ -522,10 +579,14 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_instance_cuts_every_packet),
+		{ "every_instance_cuts_packets_that_are_alike", every_instance_cuts_every_packet,
+			NULL, NULL, &alike },
 		cmocka_unit_test(headers_are_split_anywhere),
 		cmocka_unit_test(nothing_behind_the_headers_is_read),
 		cmocka_unit_test(headers_without_the_payload_are_dropped),
 		cmocka_unit_test(what_cannot_be_cut_is_refused),
+		cmocka_unit_test(memory_of_nobody_among_others_is_refused),
+		cmocka_unit_test(a_device_that_takes_little_gets_nothing),
 		cmocka_unit_test(another_queues_offload_is_not_ours),
 		cmocka_unit_test(a_full_ring_takes_no_more_and_drains),
 		cmocka_unit_test(a_wqe_to_be_cut_fails),
