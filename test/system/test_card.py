@@ -28,9 +28,11 @@ def pmd_on(card, *args, vdev="net_mlx5dv0,ibdev=mlx5_0", **kwargs):
 
 
 def has_ended(pid):
-    """Whether a process has ended, and be it that nobody has waited for it."""
+    """Whether a process has ended, and be it that nobody has waited for it: its first thread can be a zombie while another
+    one still holds its files."""
     try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] == "Z"
+        return (pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] == "Z"
+                and os.listdir(f"/proc/{pid}/task") == [str(pid)])
     except (FileNotFoundError, ProcessLookupError):
         return True
 
