@@ -74,15 +74,17 @@ show_link(unsigned int index, uint32_t port, bool up, void *arg)
 }
 
 static void
-show_netdev(unsigned int index, uint32_t port, const char *name, void *arg)
+show_netdev(unsigned int index, uint32_t port, const struct shca_netdev *netdev, void *arg)
 {
 	const struct shca_set *set = arg;
-	int ret = name[0] == '\0' || set->dir[0] == '\0'
-		? 0
-		: shca_tree_set_netdev(set->dir, index, port, name);
+	struct shca_tree_netdev shown = { .ifindex = netdev->ifindex, .netns = netdev->netns };
+	int ret = 0;
 
+	strcpy(shown.name, netdev->name);
+	if (shown.name[0] != '\0' && set->dir[0] != '\0')
+		ret = shca_tree_set_netdev(set->dir, index, port, &shown);
 	if (ret != 0)
-		SHCA_DEBUG("mlx5_%u: name of the netdev not written: %s", index, strerror(-ret));
+		SHCA_DEBUG("mlx5_%u: the netdev was not written: %s", index, strerror(-ret));
 }
 
 static void

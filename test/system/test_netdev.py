@@ -111,7 +111,7 @@ def test_the_netdev_is_renamed_and_deleted():
         pmd.cmd("port start 0")
         assert netdev_mtu(other) == 2000
         wait_link_up(pmd)
-        wait_module(pmd)
+        assert "MODULE EEPROM length: 640 bytes" in pmd.cmd("show port 0 module_eeprom")
         start = pmd.mark()
         host.run("ip", "link", "del", other)
         pmd.terminal.expect(f"port 0: netdev {other} is gone, deleted or moved to another network namespace", start)
@@ -136,13 +136,6 @@ def wait_link_up(pmd):
     """The device sees a moment later that its netdev is."""
     end = time.monotonic() + PATIENCE
     while pmd.info()["Link status"] != "up":
-        assert time.monotonic() < end
-
-
-def wait_module(pmd):
-    """A program on softhca knows its netdev's new name a moment later, too; on Linux there is no such moment."""
-    end = time.monotonic() + PATIENCE
-    while "MODULE EEPROM length: 640 bytes" not in pmd.cmd("show port 0 module_eeprom"):
         assert time.monotonic() < end
 
 

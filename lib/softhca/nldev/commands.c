@@ -14,6 +14,7 @@
 #include "config/model.h"
 #include "config/options.h"
 #include "nldev/call.h"
+#include "nldev/netdev.h"
 #include "nldev/res.h"
 #include "nldev/stat.h"
 #include "sysfs/tree.h"
@@ -78,11 +79,10 @@ put_port(const struct shca_nldev_call *call, unsigned int device, uint32_t numbe
 	mnl_attr_put_u8(call->message, RDMA_NLDEV_ATTR_PORT_STATE, port.state);
 	mnl_attr_put_u8(call->message, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port.phys_state);
 	/* Only one of the asker's network namespace is shown. */
-	if (port.ifindex == 0 || if_indextoname(port.ifindex, name) == NULL ||
-		strcmp(name, port.netdev) != 0)
+	if (port.netdev.ifindex == 0 || !shca_netdev_name(&port.netdev, name))
 		return 0;
-	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_NDEV_INDEX, port.ifindex);
-	mnl_attr_put_strz(call->message, RDMA_NLDEV_ATTR_NDEV_NAME, port.netdev);
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_NDEV_INDEX, port.netdev.ifindex);
+	mnl_attr_put_strz(call->message, RDMA_NLDEV_ATTR_NDEV_NAME, name);
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "config/options.h"
 #include "config/options_ports.h"
 #include "ethtool/statistics.h"
+#include "nldev/netdev.h"
 #include "nldev/nldev.h"
 #include "sysfs/tree.h"
 
@@ -22,10 +23,11 @@ static bool
 is_netdev_of(const struct shca_nldev *nldev, unsigned int device, const char *name)
 {
 	struct shca_tree_port port;
+	char netdev[IF_NAMESIZE];
 
 	for (uint32_t number = 1; shca_tree_get_port(nldev->dir, device, number, &port) == 0;
 		number++)
-		if (port.netdev[0] != '\0' && strcmp(port.netdev, name) == 0)
+		if (shca_netdev_name(&port.netdev, netdev) && strcmp(netdev, name) == 0)
 			return true;
 	return false;
 }
@@ -52,8 +54,9 @@ shca_drvinfo_find(
 	if (device >= nldev->options->nb_ports)
 		return false;
 	number = shca_options_ports_vports(nldev->options, device);
-	if (shca_tree_get_port(nldev->dir, device, number != 0 ? number : 1, &port) == 0)
-		memcpy(netdev, port.netdev, sizeof(port.netdev));
+	if (shca_tree_get_port(nldev->dir, device, number != 0 ? number : 1, &port) != 0 ||
+		!shca_netdev_name(&port.netdev, netdev))
+		netdev[0] = '\0';
 	return true;
 }
 

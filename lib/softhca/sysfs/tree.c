@@ -132,7 +132,7 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_REP, LINUX_NETDEV "/phys_port_name", "{phys}\n" },
 	{ ROW_FILE, OF_REP, LINUX_NETDEV "/phys_switch_id", "{switch}\n" },
 	/* Beside the tree, for this file: the netdev of a port. */
-	{ ROW_FILE, OF_NETDEV, SHCA_TREE_NETDEVS "/{i}.{port}", "{netdev}\n" },
+	{ ROW_FILE, OF_NETDEV, SHCA_TREE_NETDEVS "/{i}.{port}", "{netdev} {ifindex}\n" },
 
 	/* A physical function's (Linux drivers/pci/iov.c). */
 	{ ROW_FILE, OF_PF, PCI "/sriov_numvfs", "{numvfs}\n" },

@@ -31,11 +31,16 @@ struct shca_options;
 int shca_tree_create(const struct shca_options *options, const char *dir);
 /** Remove @p dir with all that is in it. @return 0 or a negative errno. */
 int shca_tree_remove(const char *dir);
+/** The netdev beside a port. Its name changes; in its namespace, its index does not. */
+struct shca_tree_netdev {
+	char name[IF_NAMESIZE]; /**< "": none */
+	unsigned int ifindex;   /**< 0: unknown */
+	uint64_t netns;         /**< inode of its network namespace; 0: unknown */
+};
 /** What the files say of a port; below, ports of device @p index have numbers from 1 on. */
 struct shca_tree_port {
 	uint8_t state, phys_state; /**< IBV_PORT_*, and the physical one */
-	char netdev[IF_NAMESIZE];  /**< "": none */
-	unsigned int ifindex;      /**< of the netdev */
+	struct shca_tree_netdev netdev;
 };
 
 /** Read them. @return 0 or a negative errno. */
@@ -48,8 +53,9 @@ int shca_tree_get_counter(
 	const char *dir, unsigned int index, uint32_t number, const char *name, uint64_t *value);
 /** Show the port's state. @return 0 or a negative errno. */
 int shca_tree_set_link(const char *dir, unsigned int index, uint32_t number, bool up);
-/** Show the current name of the netdev beside the port. @return 0 or a negative errno. */
-int shca_tree_set_netdev(const char *dir, unsigned int index, uint32_t number, const char *name);
+/** Show what the netdev beside the port is now. @return 0 or a negative errno. */
+int shca_tree_set_netdev(const char *dir, unsigned int index, uint32_t number,
+	const struct shca_tree_netdev *netdev);
 /** Show the entries 2 * @p pair and 2 * @p pair + 1 of a port's GIDs, RoCE v1 and v2; NULL: they
  * are empty. @return 0 or a negative errno. */
 int shca_tree_set_gid(const char *dir, unsigned int index, uint32_t pair, const uint8_t *gid);

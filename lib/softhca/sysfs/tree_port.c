@@ -71,12 +71,13 @@ read_line(const char *path, char *line, size_t size)
 	return 0;
 }
 
-/** Find the name of a port's netdev. @param path of the file that has it */
+/** Find a port's netdev. @param path of the file that has it: its name, and the rest when the
+ * device has looked */
 static int
 find_netdev(const char *dir, unsigned int index, uint32_t number, char path[SHCA_TREE_PATH_MAX],
-	char name[IF_NAMESIZE])
+	struct shca_tree_netdev *netdev)
 {
-	char line[IF_NAMESIZE + 1];
+	char line[64], name[IF_NAMESIZE + 1];
 	int ret;
 
 	if (snprintf(path, SHCA_TREE_PATH_MAX, "%s/" SHCA_TREE_NETDEVS "/%u.%u", dir, index,
@@ -85,10 +86,12 @@ find_netdev(const char *dir, unsigned int index, uint32_t number, char path[SHCA
 	ret = read_line(path, line, sizeof(line));
 	if (ret != 0)
 		return ret;
-	line[strcspn(line, "\n")] = '\0';
-	if (strlen(line) >= IF_NAMESIZE)
+	*netdev = (struct shca_tree_netdev){ 0 };
+	if (sscanf(line, "%16s %u %" SCNu64, name, &netdev->ifindex, &netdev->netns) < 1)
+		return -EIO;
+	if (strlen(name) >= IF_NAMESIZE)
 		return -ENAMETOOLONG;
-	strcpy(name, line);
+	strcpy(netdev->name, name);
 	return 0;
 }
 
@@ -106,15 +109,13 @@ set_ndevs(const char *dir, unsigned int index, uint32_t number, const char *line
 	return ret == -ENOENT ? 0 : ret;
 }
 
-int
-shca_tree_set_netdev(const char *dir, unsigned int index, uint32_t number, const char *name)
+/** Show a netdev's new name. */
+static int
+set_name(const char *dir, unsigned int index, uint32_t number, const char *old, const char *name)
 {
-	char path[SHCA_TREE_PATH_MAX], from[2 * SHCA_TREE_PATH_MAX], to[2 * SHCA_TREE_PATH_MAX];
-	char line[IF_NAMESIZE + 1], old[IF_NAMESIZE];
-	int ret = find_netdev(dir, index, number, path, old);
+	char from[2 * SHCA_TREE_PATH_MAX], to[2 * SHCA_TREE_PATH_MAX];
+	char line[IF_NAMESIZE + 1];
 
-	if (ret != 0 || strcmp(old, name) == 0)
-		return ret;
 	snprintf(from, sizeof(from), "%s/" SHCA_TREE_PCI "/" SHCA_TREE_PCI_ADDRESS "/net/%s", dir,
 		index, old);
 	snprintf(to, sizeof(to), "%s/" SHCA_TREE_PCI "/" SHCA_TREE_PCI_ADDRESS "/net/%s", dir,
@@ -122,8 +123,24 @@ shca_tree_set_netdev(const char *dir, unsigned int index, uint32_t number, const
 	snprintf(line, sizeof(line), "%s\n", name);
 	if (rename(from, to) != 0)
 		return -errno;
-	ret = rewrite(path, line);
-	return ret != 0 ? ret : set_ndevs(dir, index, number, line);
+	return set_ndevs(dir, index, number, line);
+}
+
+int
+shca_tree_set_netdev(
+	const char *dir, unsigned int index, uint32_t number, const struct shca_tree_netdev *netdev)
+{
+	struct shca_tree_netdev old;
+	char path[SHCA_TREE_PATH_MAX], line[64];
+	int ret = find_netdev(dir, index, number, path, &old);
+
+	if (ret != 0)
+		return ret;
+	if (strcmp(old.name, netdev->name) != 0)
+		ret = set_name(dir, index, number, old.name, netdev->name);
+	snprintf(line, sizeof(line), "%s %u %" PRIu64 "\n", netdev->name, netdev->ifindex,
+		netdev->netns);
+	return ret != 0 ? ret : rewrite(path, line);
 }
 
 /** Make a file of a port's directory, or remove it where there is no text for it. */
@@ -153,14 +170,15 @@ shca_tree_set_gid(const char *dir, unsigned int index, uint32_t pair, const uint
 	static const uint8_t none[SHCA_NODE_GID_BYTES];
 	static const char *const types[] = { "IB/RoCE v1\n", "RoCE v2\n" };
 	const uint8_t *bytes = gid != NULL ? gid : none;
-	char path[SHCA_TREE_PATH_MAX], netdev[IF_NAMESIZE + 1] = "", text[64] = "";
+	char path[SHCA_TREE_PATH_MAX], line[IF_NAMESIZE + 1] = "", text[64] = "";
+	struct shca_tree_netdev netdev;
 	int ret = 0;
 
 	for (unsigned int i = 0; i < SHCA_NODE_GID_BYTES; i += 2)
 		sprintf(text + strlen(text), "%02x%02x%c", bytes[i], bytes[i + 1],
 			i + 2 < SHCA_NODE_GID_BYTES ? ':' : '\n');
-	if (find_netdev(dir, index, 1, path, netdev) == 0)
-		strcat(netdev, "\n");
+	if (find_netdev(dir, index, 1, path, &netdev) == 0)
+		snprintf(line, sizeof(line), "%s\n", netdev.name);
 	for (unsigned int v2 = 0; v2 < 2 && ret == 0; v2++) {
 		const unsigned int entry = 2 * pair + v2;
 
@@ -170,7 +188,7 @@ shca_tree_set_gid(const char *dir, unsigned int index, uint32_t pair, const uint
 				gid != NULL ? types[v2] : NULL);
 		if (ret == 0)
 			ret = set_file(
-				dir, index, "gid_attrs/ndevs", entry, gid != NULL ? netdev : NULL);
+				dir, index, "gid_attrs/ndevs", entry, gid != NULL ? line : NULL);
 	}
 	return ret;
 }
@@ -225,7 +243,7 @@ int
 shca_tree_get_port(
 	const char *dir, unsigned int index, uint32_t number, struct shca_tree_port *port)
 {
-	char path[SHCA_TREE_PATH_MAX], ifindex[2 * SHCA_TREE_PATH_MAX], line[32];
+	char path[SHCA_TREE_PATH_MAX];
 	int ret;
 
 	memset(port, 0, sizeof(*port));
@@ -234,13 +252,6 @@ shca_tree_get_port(
 		ret = read_state(dir, index, number, "phys_state", &port->phys_state);
 	if (ret != 0)
 		return ret;
-	if (find_netdev(dir, index, number, path, port->netdev) != 0)
-		return 0;
-	snprintf(ifindex, sizeof(ifindex),
-		"%s/" SHCA_TREE_PCI "/" SHCA_TREE_PCI_ADDRESS "/net/%s/ifindex", dir, index,
-		port->netdev);
-	ret = read_line(ifindex, line, sizeof(line));
-	if (ret == 0)
-		port->ifindex = (unsigned int)strtoul(line, NULL, 10);
-	return ret;
+	(void)find_netdev(dir, index, number, path, &port->netdev);
+	return 0;
 }

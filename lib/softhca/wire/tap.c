@@ -276,6 +276,7 @@ look_now(struct tap *tap)
 		netdev->mtu = (uint32_t)ifr.ifr_mtu;
 	if (ioctl(tap->control_fd, SIOCGIFINDEX, &ifr) == 0 && tap->is_netdev) {
 		netdev->ifindex = (unsigned int)ifr.ifr_ifindex;
+		netdev->netns = tap->netns;
 		look_at_ips(tap);
 	}
 	if (tap->control_fd >= 0)

@@ -57,6 +57,7 @@ struct shca_netdev {
 	unsigned int nb_macs;
 	unsigned int nb_changes; /**< how often the addresses have changed */
 	unsigned int ifindex;    /**< in its namespace; 0: unknown */
+	uint64_t netns;          /**< inode of its network namespace; 0: unknown */
 	uint32_t mtu;            /**< 0: unknown */
 	/** Its IP addresses, while it has a name. Valid until the next look. */
 	const uint8_t (*ips)[SHCA_IP_BYTES];

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <libmnl/libmnl.h>
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -233,6 +234,28 @@ test_ports(void **state)
 	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_PORT_PHYS_STATE), 3);
 	assert_null(attr_of(message, RDMA_NLDEV_ATTR_NDEV_INDEX));
 	assert_null(answer_at(1));
+}
+
+/** The netdev of device 1, whatever the device last saw its name be. */
+static void
+test_netdev_of_a_port(void **state)
+{
+	struct shca_tree_netdev netdev = { "was0", if_nametoindex("lo"), 0 };
+	struct nlmsghdr *one = request(NLDEV(PORT_GET), NLM_F_DUMP);
+	struct stat own;
+
+	(void)state;
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_DEV_INDEX, 1);
+	assert_int_equal(stat("/proc/self/ns/net", &own), 0);
+	netdev.netns = own.st_ino;
+	assert_int_equal(shca_tree_set_netdev(dir, 1, 1, &netdev), 0);
+	check_text(ask_one(one), RDMA_NLDEV_ATTR_NDEV_NAME, "lo");
+	/* Another namespace's: the index is another netdev's here. */
+	netdev.netns++;
+	assert_int_equal(shca_tree_set_netdev(dir, 1, 1, &netdev), 0);
+	assert_null(attr_of(ask_one(one), RDMA_NLDEV_ATTR_NDEV_INDEX));
+	netdev = (struct shca_tree_netdev){ "lo", if_nametoindex("lo"), own.st_ino };
+	assert_int_equal(shca_tree_set_netdev(dir, 1, 1, &netdev), 0);
 }
 
 /** What libibverbs asks before it opens a node, and before it prepares for fork(). */
@@ -490,6 +513,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_netdev_of_a_port),
 		cmocka_unit_test(test_nodes),
 		cmocka_unit_test(test_system_by_kernel),
 		cmocka_unit_test(test_counters),

@@ -23,6 +23,7 @@
 #include "softhca.h"
 #include "strict/findings.h"
 #include "sysfs/tree.h"
+#include "wire/wire.h"
 
 /** Calls of this thread until the one that fails; negative: none does. */
 static __thread int countdown = -1;
@@ -261,8 +262,8 @@ without_the_tree(void **state)
 	shca_device_set_link(dev, false);
 	shca_device_unlock(dev);
 	conf->counter(5, "out_of_buffer", 7, conf->arg);
-	conf->netdev(5, 1, "eth7", conf->arg);
-	conf->netdev(5, 1, "", conf->arg);
+	conf->netdev(5, 1, &(struct shca_netdev){ .name = "eth7" }, conf->arg);
+	conf->netdev(5, 1, &(struct shca_netdev){ .name = "" }, conf->arg);
 	assert_int_equal(shca_set_start(set), 0);
 	shca_set_close(set);
 	assert_int_equal(access(dir, F_OK), -1);

@@ -413,16 +413,20 @@ test_manager(void **state)
 		assert_int_equal(access(text, F_OK), -1);
 	}
 	assert_int_equal(shca_tree_get_port(dir_of_card, 0, 2, &port), 0);
-	assert_string_equal(port.netdev, "rep0");
+	assert_string_equal(port.netdev.name, "rep0");
 	assert_int_equal(port.state, 1);
 	assert_int_equal(shca_tree_get_port(dir_of_card, 0, 1, &port), 0);
-	assert_string_equal(port.netdev, "");
+	assert_string_equal(port.netdev.name, "");
 	/* A new name of the one leaves the other. */
-	assert_int_equal(shca_tree_set_netdev(dir_of_card, 0, 2, "new0"), 0);
+	assert_int_equal(shca_tree_set_netdev(dir_of_card, 0, 2,
+				 &(struct shca_tree_netdev){ "new0", 7, UINT64_MAX }),
+		0);
 	assert_int_equal(shca_tree_get_port(dir_of_card, 0, 2, &port), 0);
-	assert_string_equal(port.netdev, "new0");
+	assert_int_equal(port.netdev.ifindex, 7);
+	assert_true(port.netdev.netns == UINT64_MAX);
+	assert_string_equal(port.netdev.name, "new0");
 	assert_int_equal(shca_tree_get_port(dir_of_card, 0, 3, &port), 0);
-	assert_string_equal(port.netdev, "up0");
+	assert_string_equal(port.netdev.name, "up0");
 	read_below(dir_of_card, PCI "00.0/net/new0/phys_port_name", text, sizeof(text));
 	assert_string_equal(text, "pf0vf0\n");
 	assert_int_equal(shca_tree_get_port(dir_of_card, 0, 4, &port), -ENOENT);

@@ -126,8 +126,10 @@ look_at_netdev(struct shca_device *dev, uint32_t port)
 	if (kernel == NULL || kernel->ops->look == NULL)
 		return;
 	kernel->ops->look(kernel, netdev);
-	if (conf->netdev != NULL && strcmp(netdev->name, was.name) != 0)
-		conf->netdev(conf->index, port, netdev->name, conf->arg);
+	if (conf->netdev != NULL &&
+		(strcmp(netdev->name, was.name) != 0 || netdev->ifindex != was.ifindex ||
+			netdev->netns != was.netns))
+		conf->netdev(conf->index, port, netdev, conf->arg);
 	if (conf->nb_vports == 0) {
 		take_netdev(dev, &was);
 		if (shca_gid_update(dev))

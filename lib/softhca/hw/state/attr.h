@@ -21,6 +21,7 @@ struct shca_cq;
 struct shca_faults;
 struct shca_findings;
 struct shca_model;
+struct shca_netdev;
 struct shca_rq;
 struct shca_rqt;
 struct shca_wire;
@@ -60,9 +61,10 @@ struct shca_device_conf {
 	void (*counter)(unsigned int index, const char *name, uint64_t count, void *arg);
 	/** The port has become active or inactive. The lock is held. May be NULL. */
 	void (*link)(unsigned int index, uint32_t port, bool up, void *arg);
-	/** The netdev has this name; "": there is no netdev any more. The lock is held, or no other
-	 * thread has the device yet. May be NULL. */
-	void (*netdev)(unsigned int index, uint32_t port, const char *name, void *arg);
+	/** The netdev has another name, index or namespace; without a name: there is none any more.
+	 * The lock is held, or no other thread has the device yet. May be NULL. */
+	void (*netdev)(
+		unsigned int index, uint32_t port, const struct shca_netdev *netdev, void *arg);
 	/** The entries 2 * @p pair and 2 * @p pair + 1 of the port's GIDs have changed, by RoCE v1
 	 * and v2; NULL: they are empty. Called as `netdev` is. May be NULL. */
 	void (*gid)(unsigned int index, uint32_t pair, const uint8_t *gid, void *arg);
