@@ -141,33 +141,42 @@ def test_a_program_that_is_killed():
 # What a thread gets whose channel of events another one closes: its state in the kernel when that happens is the number of
 # a system call, by machine.
 WAITER = textwrap.dedent("""
-    import ctypes, errno, os, signal, struct, sys, threading, time
+    import ctypes, errno, fcntl, os, signal, struct, sys, threading, time
 
     RECEIVES = {"x86_64": ("45", "47"), "aarch64": ("207", "212")}[os.uname().machine]    # recvfrom, recvmsg
-    GET_EVENT = 12
+    GET_EVENT, GET_CONTEXT = 12, 0
+    RDMA_VERBS_IOCTL = 0xc0181b01
     response = ctypes.create_string_buffer(1024)
     said = []
 
-    def ask(channel):
+    def get_event(channel):
+        os.write(channel, struct.pack("IHHQ", GET_EVENT, 8, 1024, ctypes.addressof(response)))
+
+    def get_context(node):
+        os.write(node, struct.pack("IHHQQQ", GET_CONTEXT, 8, 256, ctypes.addressof(response), 0, 0))
+
+    def any_method(node):
+        fcntl.ioctl(node, RDMA_VERBS_IOCTL, struct.pack("HHHHQII", 24, 0, 0, 0, 0, 0, 0))
+
+    def ask(command, fd):
         try:
-            os.write(channel, struct.pack("IHHQ", GET_EVENT, 8, 1024, ctypes.addressof(response)))
+            command(fd)
         except OSError as error:
             said.append(errno.errorcode[error.errno])
 
-    def asking(channel):
-        thread = threading.Thread(target=ask, args=(channel,), daemon=True)
+    def asking(fd, command=get_event):
+        thread = threading.Thread(target=ask, args=(command, fd), daemon=True)
         thread.start()
         while open(f"/proc/self/task/{thread.native_id}/syscall").read().split()[0] not in RECEIVES:
             time.sleep(0.01)
         return thread
-
-    channel = os.open("/dev/infiniband/rdma_cm", os.O_RDWR)
 """)
 
 CLOSED_ON_ITS_WAY = WAITER + textwrap.dedent("""
+    fd = os.open("/dev/infiniband/" + sys.argv[2], os.O_RDWR)
     os.kill(int(sys.argv[1]), signal.SIGSTOP)
-    thread = asking(channel)
-    os.close(channel)
+    thread = asking(fd, globals()[sys.argv[3]])
+    os.close(fd)
     os.kill(int(sys.argv[1]), signal.SIGCONT)
     thread.join()
     print(said)
@@ -177,13 +186,13 @@ CLOSED_ON_ITS_WAY = WAITER + textwrap.dedent("""
 CLOSED_WHILE_IT_WAITS = WAITER + textwrap.dedent("""
     for patience in (0, 0.1, 1, 10):
         del said[:]
+        channel = os.open("/dev/infiniband/rdma_cm", os.O_RDWR)
         thread = asking(channel)
         time.sleep(patience)
         os.close(channel)
         thread.join(0.1)
         if said != ["EBADF"]:
             break
-        channel = os.open("/dev/infiniband/rdma_cm", os.O_RDWR)
     for _ in range(3):
         os.close(os.open("/dev/infiniband/rdma_cm", os.O_RDWR))
     thread.join(0.1)
@@ -191,11 +200,14 @@ CLOSED_WHILE_IT_WAITS = WAITER + textwrap.dedent("""
 """)
 
 
-def test_a_channel_that_is_closed_when_a_command_is_on_its_way():
+@pytest.mark.parametrize("node, command", [("rdma_cm", "get_event"), ("uverbs0", "get_context"),
+                                           ("uverbs0", "any_method")])
+def test_a_file_that_is_closed_when_a_command_is_on_its_way(node, command):
     """As if it had been closed before: the keeper looks for the file when it is gone."""
     with cards.up("wire=null") as card:
         keeper = cards.keeper_of(card)
-        assert cards.run_on(card, "/usr/bin/python3", "-c", CLOSED_ON_ITS_WAY, keeper).stdout == "['EBADF']\n"
+        assert cards.run_on(card, "/usr/bin/python3", "-c", CLOSED_ON_ITS_WAY, keeper, node,
+                            command).stdout == "['EBADF']\n"
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["own", "kept"])

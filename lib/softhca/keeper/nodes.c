@@ -168,7 +168,7 @@ shca_nodes_get(struct shca_nodes *nodes, pid_t pid, int fd, struct shca_file **f
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
 	if (stat(path, &status) != 0)
-		return -EBADF;
+		return errno == ENOENT ? -EBADF : -errno;
 	pthread_mutex_lock(&nodes->lock);
 	LIST_FOREACH (node, &nodes->list, link)
 		if (node->ino == status.st_ino && node->dev == status.st_dev && !node->is_closed) {

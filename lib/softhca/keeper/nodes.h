@@ -28,7 +28,8 @@ int shca_nodes_open(struct shca_nodes *nodes, struct shca_device *dev);
 void shca_nodes_reap(struct shca_nodes *nodes);
 /**
  * Find the file behind the process's descriptor, until shca_nodes_put().
- * @return 0; -EBADF: a thread of the process has closed it meanwhile; -EIO: it is none of these.
+ * @return 0; -EBADF: a thread of the process has closed it meanwhile; -EIO: it is none of these;
+ * -EACCES: the process does not let the keeper look.
  */
 int shca_nodes_get(struct shca_nodes *nodes, pid_t pid, int fd, struct shca_file **file);
 void shca_nodes_put(struct shca_nodes *nodes, struct shca_file *file);
