@@ -37,13 +37,25 @@ tx_rig_start(void)
 	};
 	mdv_uar_regs[tx_rig.txq.ring.uar_slot] = &tx_rig.uar_reg;
 	/* One lkey covers all memory. */
-	tx_rig.txq.mr.last = (struct mdv_mr_range){
-		.start = 0,
-		.size = INTPTR_MAX,
-		.lkey_be = rte_cpu_to_be_32(RIG_LKEY),
-	};
+	tx_rig_region(0, INTPTR_MAX);
 	tx_rig.txq.mr.table_generation = &generation;
 	mdv_txq_ring_clear(&tx_rig.txq);
+}
+
+void
+tx_rig_region(uintptr_t start, size_t size)
+{
+	tx_rig.region = (struct mdv_mr_range){
+		.start = start,
+		.size = size,
+		.lkey_be = rte_cpu_to_be_32(RIG_LKEY),
+	};
+	tx_rig.txq.mr.last = tx_rig.region;
+	for (unsigned int i = 0; i < MDV_MR_CACHE_SLOTS; i++)
+		tx_rig.txq.mr.slots[i] = (struct mdv_mr_range){
+			.size = INTPTR_MAX,
+			.lkey_be = rte_cpu_to_be_32(TX_RIG_OTHER_LKEY),
+		};
 }
 
 static int
@@ -128,13 +140,17 @@ device_fetch(uint32_t ds, struct tx_sent *sent)
 {
 	const uint8_t *seg = device_unit(ds);
 	uint32_t len = be32_at(seg);
+	uintptr_t addr;
 
 	if (len & 0x80000000)
 		return device_inlined(ds, sent);
 	assert_true(len != 0 && sent->len + len <= TX_RIG_FRAME_MAX);
-	assert_int_equal(be32_at(seg + 4), RIG_LKEY);
-	memcpy(sent->bytes + sent->len,
-		(void *)((uintptr_t)be32_at(seg + 8) << 32 | be32_at(seg + 12)), len);
+	addr = (uintptr_t)be32_at(seg + 8) << 32 | be32_at(seg + 12);
+	if (be32_at(seg + 4) != TX_RIG_OTHER_LKEY) {
+		assert_int_equal(be32_at(seg + 4), RIG_LKEY);
+		assert_true(addr - tx_rig.region.start < tx_rig.region.size);
+	}
+	memcpy(sent->bytes + sent->len, (void *)addr, len);
 	sent->len += len;
 	return 1;
 }

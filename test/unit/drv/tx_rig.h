@@ -7,11 +7,12 @@
 #include "burst/tx/tx.h"
 #include "rig.h"
 
-#define TX_RIG_BBS       64
-#define TX_RIG_CQES      16
-#define TX_RIG_MBUFS     511
-#define TX_RIG_SQN       0x123456u
-#define TX_RIG_FRAME_MAX 9996
+#define TX_RIG_BBS        64
+#define TX_RIG_CQES       16
+#define TX_RIG_MBUFS      511
+#define TX_RIG_SQN        0x123456u
+#define TX_RIG_FRAME_MAX  9996
+#define TX_RIG_OTHER_LKEY (RIG_LKEY + 1)
 
 struct tx_rig {
 	struct rig_port port;
@@ -21,6 +22,7 @@ struct tx_rig {
 	__be32 dbrec[2], cq_dbrec[2];
 	uint64_t uar_reg;
 	struct rte_mempool *pool;
+	struct mdv_mr_range region; /**< that RIG_LKEY is for */
 	/* the device */
 	uint16_t pc;
 	uint32_t ds; /**< position in a WQE of many packets; 0: at its beginning */
@@ -46,6 +48,9 @@ struct tx_sent {
 
 /** A queue with empty rings. One lkey covers all memory. */
 void tx_rig_start(void);
+/** RIG_LKEY is for this region alone from now on, which was hit last; TX_RIG_OTHER_LKEY is for all
+ * memory, and is found by a look into the cache. */
+void tx_rig_region(uintptr_t start, size_t size);
 /** Free the queue's mbufs and check that the pool is complete. */
 void tx_rig_stop(void);
 /** Execute the next packet as hardware would. @return whether there was one. */

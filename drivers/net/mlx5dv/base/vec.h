@@ -41,6 +41,13 @@ mdv_vec_all(uint64_t value)
 	return (mdv_vec){ value, value, value, value };
 }
 
+/** @{ Lanes of two vectors: the even or the odd ones by turns, both's lower or upper halves. */
+#define MDV_VEC_EVEN(a, b) __builtin_shufflevector(a, b, 0, 4, 2, 6)
+#define MDV_VEC_ODD(a, b)  __builtin_shufflevector(a, b, 1, 5, 3, 7)
+#define MDV_VEC_LOW(a, b)  __builtin_shufflevector(a, b, 0, 1, 4, 5)
+#define MDV_VEC_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
+/** @} */
+
 /** From any address. */
 static __rte_always_inline mdv_vec
 mdv_vec_load(const void *from)
@@ -85,6 +92,23 @@ mdv_vec_load_each(void *const *from, size_t offset)
 	return (mdv_vec){ lanes[0], lanes[1], lanes[2], lanes[3] };
 }
 
+/** Words 0 and 2 of what is at each of four addresses: by whole loads and permutations where a load
+ * is a vector, which takes fewer instructions than words one by one. */
+static __rte_always_inline void
+mdv_vec_load_words(void *const *from, mdv_vec *word0, mdv_vec *word2)
+{
+#if defined(__AVX__)
+	const mdv_vec a = MDV_VEC_EVEN(mdv_vec_load(from[0]), mdv_vec_load(from[1]));
+	const mdv_vec b = MDV_VEC_EVEN(mdv_vec_load(from[2]), mdv_vec_load(from[3]));
+
+	*word0 = MDV_VEC_LOW(a, b);
+	*word2 = MDV_VEC_HIGH(a, b);
+#else
+	*word0 = mdv_vec_load_each(from, 0);
+	*word2 = mdv_vec_load_each(from, 2 * sizeof(uint64_t));
+#endif
+}
+
 /** The bytes of each lane the other way round. */
 static __rte_always_inline mdv_vec
 mdv_vec_swap(mdv_vec vec)
@@ -93,6 +117,16 @@ mdv_vec_swap(mdv_vec vec)
 
 	return (mdv_vec)__builtin_shufflevector(bytes, bytes, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13,
 		12, 11, 10, 9, 8, 23, 22, 21, 20, 19, 18, 17, 16, 31, 30, 29, 28, 27, 26, 25, 24);
+}
+
+/** The same in each half of a lane. */
+static __rte_always_inline mdv_vec
+mdv_vec_swap_halves(mdv_vec vec)
+{
+	const mdv_vec_bytes bytes = (mdv_vec_bytes)vec;
+
+	return (mdv_vec)__builtin_shufflevector(bytes, bytes, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8,
+		15, 14, 13, 12, 19, 18, 17, 16, 23, 22, 21, 20, 27, 26, 25, 24, 31, 30, 29, 28);
 }
 
 /** All bits of the lanes that are equal. */
@@ -117,14 +151,14 @@ mdv_vec_is_zero(mdv_vec vec)
 #endif
 }
 
-/** Is the top bit of each lane set? */
+/** Is the top bit of no lane set? */
 static __rte_always_inline bool
-mdv_vec_all_negative(mdv_vec vec)
+mdv_vec_none_negative(mdv_vec vec)
 {
 #if defined(__AVX__)
-	return _mm256_movemask_pd((__m256d)vec) == 0xf;
+	return _mm256_testz_pd((__m256d)vec, (__m256d)vec);
 #else
-	return (int64_t)(vec[0] & vec[1] & vec[2] & vec[3]) < 0;
+	return (int64_t)(vec[0] | vec[1] | vec[2] | vec[3]) >= 0;
 #endif
 }
 
@@ -137,28 +171,31 @@ mdv_vec_sum(mdv_vec vec)
 	return sums[0] + sums[1];
 }
 
-/** @{ Lanes of two vectors: the even or the odd ones by turns, both's lower or upper halves. */
-#define MDV_VEC_EVEN(a, b) __builtin_shufflevector(a, b, 0, 4, 2, 6)
-#define MDV_VEC_ODD(a, b)  __builtin_shufflevector(a, b, 1, 5, 3, 7)
-#define MDV_VEC_LOW(a, b)  __builtin_shufflevector(a, b, 0, 1, 4, 5)
-#define MDV_VEC_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
-/** @} */
+/**
+ * Four items of which each lane has one, in crossed order: 0, 2, 1, 3. Vectors of 256 bits are
+ * pairs of 128, and pairs of words of items in this order need no permutation across these.
+ */
+#define MDV_VEC_CROSSED(items)                                                                     \
+	{                                                                                          \
+		(items)[0], (items)[2], (items)[1], (items)[3]                                     \
+	}
 
-/** { a[i], b[i] } for each i, @p stride bytes apart: one after the other, or with gaps. */
+/** { a, b } of each item of lanes in crossed order, @p stride bytes apart: one after the other, or
+ * with gaps. */
 static __rte_always_inline void
 mdv_vec_store_pairs(void *to, const size_t stride, mdv_vec a, mdv_vec b)
 {
-	const mdv_vec ab_even = MDV_VEC_EVEN(a, b), ab_odd = MDV_VEC_ODD(a, b);
+	const mdv_vec front = MDV_VEC_EVEN(a, b), back = MDV_VEC_ODD(a, b);
 
 	if (stride == sizeof(mdv_vec) / 2) {
-		mdv_vec_store(to, MDV_VEC_LOW(ab_even, ab_odd));
-		mdv_vec_store(RTE_PTR_ADD(to, sizeof(mdv_vec)), MDV_VEC_HIGH(ab_even, ab_odd));
+		mdv_vec_store(to, front);
+		mdv_vec_store(RTE_PTR_ADD(to, sizeof(mdv_vec)), back);
 		return;
 	}
-	mdv_vec_store_half(to, ab_even[0], ab_even[1]);
-	mdv_vec_store_half(RTE_PTR_ADD(to, stride), ab_odd[0], ab_odd[1]);
-	mdv_vec_store_half(RTE_PTR_ADD(to, 2 * stride), ab_even[2], ab_even[3]);
-	mdv_vec_store_half(RTE_PTR_ADD(to, 3 * stride), ab_odd[2], ab_odd[3]);
+	mdv_vec_store_half(to, front[0], front[1]);
+	mdv_vec_store_half(RTE_PTR_ADD(to, stride), front[2], front[3]);
+	mdv_vec_store_half(RTE_PTR_ADD(to, 2 * stride), back[0], back[1]);
+	mdv_vec_store_half(RTE_PTR_ADD(to, 3 * stride), back[2], back[3]);
 }
 
 /** Rows of a 4x4 matrix from its columns: @p rows[i] = { a[i], b[i], c[i], d[i] }. */

@@ -49,12 +49,13 @@ mdv_tx_vec_flags(const unsigned int opts)
 
 /** The values that four packets are compared with. */
 struct mdv_tx_vec_common {
-	mdv_vec start, size; /**< the region of the last hit */
-	mdv_vec key;         /**< its lkey, at its place in a data segment */
-	uint64_t flags;      /**< of ol_flags, under mdv_tx_vec_flags() */
+	mdv_vec start,
+		last;   /**< the region of the last hit: its first address, bytes behind that */
+	mdv_vec key;    /**< its lkey, at its place in a data segment */
+	uint64_t flags; /**< of ol_flags, under mdv_tx_vec_flags() */
 };
 
-/** Values of four packets. */
+/** Values of four packets, lanes in crossed order. */
 struct mdv_tx_vec_data {
 	mdv_vec low, high; /**< the two 64-bit words of their data segments */
 	mdv_vec tails; /**< data_len 15:0, vlan_tci 31:16, both in CPU order; other fields above */
@@ -66,7 +67,7 @@ mdv_tx_vec_common_of(const struct mdv_txq *txq, uint64_t flags)
 {
 	return (struct mdv_tx_vec_common){
 		.start = mdv_vec_all(txq->mr.last.start),
-		.size = mdv_vec_all(txq->mr.last.size),
+		.last = mdv_vec_all(txq->mr.last.size - 1),
 		.key = mdv_vec_all((uint64_t)txq->mr.last.lkey_be << 32),
 		.flags = flags,
 	};
@@ -83,16 +84,19 @@ static __rte_always_inline bool
 mdv_tx_vec_read(const struct mdv_tx_vec_common *common, struct rte_mbuf **pkts,
 	struct mdv_tx_vec_data *data, uint64_t len_min, const unsigned int opts)
 {
-	void *const *mbufs = (void **)pkts;
-	const mdv_vec rearms = mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, rearm_data));
-	const mdv_vec addrs = mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, buf_addr)) +
-		(rearms & UINT16_MAX);
+	static_assert(offsetof(struct rte_mbuf, buf_addr) == 0, "word 0");
+	static_assert(offsetof(struct rte_mbuf, rearm_data) == 16, "word 2");
+	void *const mbufs[] = MDV_VEC_CROSSED(pkts);
 	const mdv_vec tails = mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, data_len));
-	const mdv_vec lens = tails & UINT16_MAX, offsets = addrs - common->start;
-	/* A difference below zero shows a packet that is too short, too long, or before the
-	 * region. */
-	mdv_vec bad = (lens - len_min) | (MDV_TX_FRAME_MAX - lens) | offsets;
+	const mdv_vec lens = tails & UINT16_MAX;
+	mdv_vec addrs, rearms, offsets, bad;
 
+	mdv_vec_load_words(mbufs, &addrs, &rearms);
+	addrs += rearms & UINT16_MAX;
+	offsets = addrs - common->start;
+	/* A difference below zero shows a packet that is too short, too long, or outside of the
+	 * region. */
+	bad = (lens - len_min) | (MDV_TX_FRAME_MAX - lens) | offsets | (common->last - offsets);
 	if (opts & MDV_TX_MULTI)
 		bad |= 1 - (rearms >> 32 & UINT16_MAX);
 	if (mdv_tx_vec_flags(opts) != 0)
@@ -100,11 +104,10 @@ mdv_tx_vec_read(const struct mdv_tx_vec_common *common, struct rte_mbuf **pkts,
 			((mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, ol_flags)) ^
 				 common->flags) &
 				mdv_tx_vec_flags(opts));
-	data->low = mdv_vec_swap(lens) >> 32 | common->key;
+	data->low = mdv_vec_swap_halves(lens) | common->key;
 	data->high = mdv_vec_swap(addrs);
 	data->tails = tails;
-	/* In the region this difference is below zero, too. */
-	return mdv_vec_all_negative(~bad & (offsets - common->size));
+	return mdv_vec_none_negative(bad);
 }
 
 /** The same for one packet. */
