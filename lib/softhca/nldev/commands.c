@@ -79,7 +79,8 @@ put_port(const struct shca_nldev_call *call, unsigned int device, uint32_t numbe
 	mnl_attr_put_u8(call->message, RDMA_NLDEV_ATTR_PORT_STATE, port.state);
 	mnl_attr_put_u8(call->message, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port.phys_state);
 	/* Only one of the asker's network namespace is shown. */
-	if (port.netdev.ifindex == 0 || !shca_netdev_name(&port.netdev, name))
+	if (port.netdev.ifindex == 0 || !shca_netdev_name(&port.netdev, name) ||
+		if_nametoindex(name) != port.netdev.ifindex)
 		return 0;
 	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_NDEV_INDEX, port.netdev.ifindex);
 	mnl_attr_put_strz(call->message, RDMA_NLDEV_ATTR_NDEV_NAME, name);

@@ -109,21 +109,17 @@ set_ndevs(const char *dir, unsigned int index, uint32_t number, const char *line
 	return ret == -ENOENT ? 0 : ret;
 }
 
-/** Show a netdev's new name. */
+/** Rename the netdev's directory. */
 static int
-set_name(const char *dir, unsigned int index, uint32_t number, const char *old, const char *name)
+rename_netdev(const char *dir, unsigned int index, const char *old, const char *name)
 {
 	char from[2 * SHCA_TREE_PATH_MAX], to[2 * SHCA_TREE_PATH_MAX];
-	char line[IF_NAMESIZE + 1];
 
 	snprintf(from, sizeof(from), "%s/" SHCA_TREE_PCI "/" SHCA_TREE_PCI_ADDRESS "/net/%s", dir,
 		index, old);
 	snprintf(to, sizeof(to), "%s/" SHCA_TREE_PCI "/" SHCA_TREE_PCI_ADDRESS "/net/%s", dir,
 		index, name);
-	snprintf(line, sizeof(line), "%s\n", name);
-	if (rename(from, to) != 0)
-		return -errno;
-	return set_ndevs(dir, index, number, line);
+	return rename(from, to) == 0 ? 0 : -errno;
 }
 
 int
@@ -131,16 +127,21 @@ shca_tree_set_netdev(
 	const char *dir, unsigned int index, uint32_t number, const struct shca_tree_netdev *netdev)
 {
 	struct shca_tree_netdev old;
-	char path[SHCA_TREE_PATH_MAX], line[64];
+	char path[SHCA_TREE_PATH_MAX], line[64], name[IF_NAMESIZE + 1];
 	int ret = find_netdev(dir, index, number, path, &old);
+	bool is_renamed;
 
 	if (ret != 0)
 		return ret;
-	if (strcmp(old.name, netdev->name) != 0)
-		ret = set_name(dir, index, number, old.name, netdev->name);
+	is_renamed = strcmp(old.name, netdev->name) != 0;
+	if (is_renamed)
+		ret = rename_netdev(dir, index, old.name, netdev->name);
 	snprintf(line, sizeof(line), "%s %u %" PRIu64 "\n", netdev->name, netdev->ifindex,
 		netdev->netns);
-	return ret != 0 ? ret : rewrite(path, line);
+	if (ret == 0)
+		ret = rewrite(path, line);
+	snprintf(name, sizeof(name), "%s\n", netdev->name);
+	return ret != 0 || !is_renamed ? ret : set_ndevs(dir, index, number, name);
 }
 
 /** Make a file of a port's directory, or remove it where there is no text for it. */

@@ -11,6 +11,17 @@ struct tx_rig tx_rig;
 
 static uint32_t generation;
 
+static void
+set_region(uintptr_t start, size_t size)
+{
+	tx_rig.region = (struct mdv_mr_range){
+		.start = start,
+		.size = size,
+		.lkey_be = rte_cpu_to_be_32(RIG_LKEY),
+	};
+	tx_rig.txq.mr.last = tx_rig.region;
+}
+
 void
 tx_rig_start(void)
 {
@@ -36,8 +47,7 @@ tx_rig_start(void)
 		.ready = true,
 	};
 	mdv_uar_regs[tx_rig.txq.ring.uar_slot] = &tx_rig.uar_reg;
-	/* One lkey covers all memory. */
-	tx_rig_region(0, INTPTR_MAX);
+	set_region(0, INTPTR_MAX);
 	tx_rig.txq.mr.table_generation = &generation;
 	mdv_txq_ring_clear(&tx_rig.txq);
 }
@@ -45,12 +55,7 @@ tx_rig_start(void)
 void
 tx_rig_region(uintptr_t start, size_t size)
 {
-	tx_rig.region = (struct mdv_mr_range){
-		.start = start,
-		.size = size,
-		.lkey_be = rte_cpu_to_be_32(RIG_LKEY),
-	};
-	tx_rig.txq.mr.last = tx_rig.region;
+	set_region(start, size);
 	for (unsigned int i = 0; i < MDV_MR_CACHE_SLOTS; i++)
 		tx_rig.txq.mr.slots[i] = (struct mdv_mr_range){
 			.size = INTPTR_MAX,

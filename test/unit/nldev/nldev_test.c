@@ -247,6 +247,9 @@ test_netdev_of_a_port(void **state)
 	(void)state;
 	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_DEV_INDEX, 1);
 	assert_int_equal(stat("/proc/self/ns/net", &own), 0);
+	/* Where nobody knows the namespace, the name must be the index's. */
+	assert_int_equal(shca_tree_set_netdev(dir, 1, 1, &netdev), 0);
+	assert_null(attr_of(ask_one(one), RDMA_NLDEV_ATTR_NDEV_INDEX));
 	netdev.netns = own.st_ino;
 	assert_int_equal(shca_tree_set_netdev(dir, 1, 1, &netdev), 0);
 	check_text(ask_one(one), RDMA_NLDEV_ATTR_NDEV_NAME, "lo");
