@@ -10,6 +10,7 @@
 #ifndef MDV_POOL_H
 #define MDV_POOL_H
 
+#include <errno.h>
 #include <stdint.h>
 
 #include <rte_branch_prediction.h>
@@ -18,20 +19,38 @@
 #include <rte_memcpy.h>
 #include <rte_mempool.h>
 
-/** @return 0, or negative when the pool has fewer: none is taken then. */
-static __rte_always_inline int
-mdv_pool_get(struct rte_mempool *pool, struct rte_mbuf **mbufs, uint32_t nb)
+/**
+ * Take mbufs where they lie, so that who uses them need not copy them first.
+ *
+ * @param mbufs room for as many, which is written where the cache has too few
+ * @return the mbufs: @p mbufs, or in the cache until anything else uses the pool; NULL when the
+ * pool has fewer: none is taken then.
+ */
+static __rte_always_inline struct rte_mbuf *const *
+mdv_pool_take(struct rte_mempool *pool, struct rte_mbuf **mbufs, uint32_t nb)
 {
 	struct rte_mempool_cache *cache = rte_mempool_default_cache(pool, rte_lcore_id());
 
 #ifndef RTE_LIBRTE_MEMPOOL_DEBUG
 	if (likely(cache != NULL && cache->len >= nb)) {
 		cache->len -= nb;
-		rte_memcpy(mbufs, &cache->objs[cache->len], nb * sizeof(mbufs[0]));
-		return 0;
+		return (struct rte_mbuf *const *)&cache->objs[cache->len];
 	}
 #endif
-	return rte_mempool_generic_get(pool, (void **)mbufs, nb, cache);
+	return rte_mempool_generic_get(pool, (void **)mbufs, nb, cache) == 0 ? mbufs : NULL;
+}
+
+/** @return 0, or negative when the pool has fewer: none is taken then. */
+static __rte_always_inline int
+mdv_pool_get(struct rte_mempool *pool, struct rte_mbuf **mbufs, uint32_t nb)
+{
+	struct rte_mbuf *const *from = mdv_pool_take(pool, mbufs, nb);
+
+	if (unlikely(from == NULL))
+		return -ENOBUFS;
+	if (likely(from != mbufs))
+		rte_memcpy(mbufs, from, nb * sizeof(mbufs[0]));
+	return 0;
 }
 
 #endif /* MDV_POOL_H */

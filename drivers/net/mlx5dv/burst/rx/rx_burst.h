@@ -24,15 +24,16 @@ struct mdv_rx_pos {
 
 /** The same as mdv_rx_post(), for one lkey. */
 static inline void
-mdv_rx_burst_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
+mdv_rx_burst_post(struct mdv_rxq *rxq, uint32_t idx, struct rte_mbuf *const *from, uint32_t nb)
 {
 #ifdef MDV_RX_EIGHT
-	const uint32_t done = mdv_rx_post_eights(rxq, idx, nb);
+	const uint32_t done = mdv_rx_post_eights(rxq, idx, from, nb);
 
 	idx += done;
+	from += done;
 	nb -= done;
 #endif
-	mdv_rx_vec_post(rxq, idx, nb);
+	mdv_rx_vec_post(rxq, idx, from, nb);
 }
 
 /** Called at most once a burst, so one function serves all instances of a file. */

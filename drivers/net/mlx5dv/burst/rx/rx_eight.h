@@ -225,7 +225,7 @@ mdv_rx_mini_eights(struct rte_mbuf *const *mbufs, const struct mdv_hw_mini_cqe *
 
 /** The same as mdv_rx_vec_post(), by eights. @return the number of WQEs */
 static __rte_always_inline uint32_t
-mdv_rx_post_eights(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
+mdv_rx_post_eights(struct mdv_rxq *rxq, uint32_t idx, struct rte_mbuf *const *from, uint32_t nb)
 {
 	const __m512i first = { 0, 8, 0, 9, 0, 10, 0, 11 }, second = { 0, 12, 0, 13, 0, 14, 0, 15 };
 	const __m512i offset = _mm512_set1_epi64(rxq->buf_offset);
@@ -237,9 +237,10 @@ mdv_rx_post_eights(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 	memcpy(&length_lkey, &rxq->ring.wqes[idx], sizeof(length_lkey));
 	like = _mm512_set1_epi64(length_lkey);
 	for (i = 0; i + MDV_RX_EIGHT <= nb; i += MDV_RX_EIGHT) {
-		const __m512i addrs =
-			mdv_rx_eight_swap(_mm512_loadu_si512(&rxq->ring.mbufs[idx + i]) + offset);
+		const __m512i eight = _mm512_loadu_si512(from + i);
+		const __m512i addrs = mdv_rx_eight_swap(eight + offset);
 
+		_mm512_storeu_si512(&rxq->ring.mbufs[idx + i], eight);
 		_mm512_storeu_si512(
 			&rxq->ring.wqes[idx + i], _mm512_permutex2var_epi64(like, first, addrs));
 		_mm512_storeu_si512(&rxq->ring.wqes[idx + i + MDV_RX_EIGHT / 2],

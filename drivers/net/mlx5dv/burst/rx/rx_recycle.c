@@ -36,8 +36,9 @@ void
 mdv_rx_recycle_refill(void *queue, uint16_t nb)
 {
 	struct mdv_rxq *rxq = queue;
+	const uint32_t idx = rxq->pos.wqe_pi & rxq->ring.mask;
 
-	mdv_rx_post(rxq, rxq->pos.wqe_pi & rxq->ring.mask, nb);
+	mdv_rx_post(rxq, idx, &rxq->ring.mbufs[idx], nb);
 	rxq->pos.wqe_pi += nb;
 	mdv_rx_doorbell(rxq);
 }

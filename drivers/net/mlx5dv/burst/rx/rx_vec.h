@@ -145,23 +145,43 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes, uint32
 	return true;
 }
 
-/** Point @p nb consecutive WQEs at the mbufs of the same slots, all of one lkey, by fours. */
+/** Put four mbufs into slots, and point their WQEs at them. */
 static __rte_always_inline void
-mdv_rx_vec_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
+mdv_rx_vec_post_four(struct rte_mbuf **mbufs, struct mlx5_wqe_data_seg *wqes,
+	struct rte_mbuf *const *from, mdv_vec offset)
 {
-	struct rte_mbuf *const *mbufs = &rxq->ring.mbufs[idx];
-	struct mlx5_wqe_data_seg *wqe = &rxq->ring.wqes[idx];
-	const struct mlx5_wqe_data_seg *end = wqe + (nb & ~(MDV_VEC_LANES - 1));
+	const mdv_vec four = mdv_vec_load(from);
+	const mdv_vec addrs = mdv_vec_swap(four + offset);
 
-	for (; wqe != end; wqe += MDV_VEC_LANES, mbufs += MDV_VEC_LANES) {
-		mdv_vec addrs = mdv_vec_swap(mdv_vec_load(mbufs) + rxq->buf_offset);
+	mdv_vec_store(mbufs, four);
+	MDV_VEC_EACH(i)
+	wqes[i].addr = addrs[i];
+}
 
-		MDV_VEC_EACH(i)
-		wqe[i].addr = addrs[i];
+/** The same as mdv_rx_post() for mbufs of one lkey, by fours. */
+static __rte_always_inline void
+mdv_rx_vec_post(struct mdv_rxq *rxq, uint32_t idx, struct rte_mbuf *const *from, uint32_t nb)
+{
+	const mdv_vec offset = mdv_vec_all(rxq->buf_offset);
+	struct rte_mbuf **mbufs = &rxq->ring.mbufs[idx];
+	struct mlx5_wqe_data_seg *wqes = &rxq->ring.wqes[idx];
+	struct rte_mbuf *const *end = from + (nb & ~(2 * MDV_VEC_LANES - 1));
+
+	for (; from != end; from += 2 * MDV_VEC_LANES) {
+		mdv_rx_vec_post_four(mbufs, wqes, from, offset);
+		mdv_rx_vec_post_four(
+			mbufs + MDV_VEC_LANES, wqes + MDV_VEC_LANES, from + MDV_VEC_LANES, offset);
+		mbufs += 2 * MDV_VEC_LANES;
+		wqes += 2 * MDV_VEC_LANES;
+	}
+	if (nb & MDV_VEC_LANES) {
+		mdv_rx_vec_post_four(mbufs, wqes, from, offset);
+		mbufs += MDV_VEC_LANES;
+		from += MDV_VEC_LANES;
 	}
 	nb &= MDV_VEC_LANES - 1;
 	if (nb != 0)
-		mdv_rx_post(rxq, wqe - rxq->ring.wqes, nb);
+		mdv_rx_post(rxq, mbufs - rxq->ring.mbufs, from, nb);
 }
 
 #endif /* MDV_RX_VEC_H */

@@ -62,12 +62,22 @@ mdv_rx_doorbell(struct mdv_rxq *rxq)
 	*rxq->ring.wq_dbrec = rte_cpu_to_be_32(rxq->pos.wqe_pi & UINT16_MAX);
 }
 
-/** Point @p nb consecutive WQEs at the mbufs of the same slots. */
+/** Put @p nb mbufs, which may be there already, into consecutive slots from @p idx on. */
+static __rte_always_inline void
+mdv_rx_put(struct mdv_rxq *rxq, uint32_t idx, struct rte_mbuf *const *from, uint32_t nb)
+{
+	if (from != &rxq->ring.mbufs[idx])
+		rte_memcpy(&rxq->ring.mbufs[idx], from, nb * sizeof(from[0]));
+}
+
+/** Put @p nb mbufs, which may be there already, into consecutive slots, and point their WQEs at
+ * them. */
 static inline void
-mdv_rx_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
+mdv_rx_post(struct mdv_rxq *rxq, uint32_t idx, struct rte_mbuf *const *from, uint32_t nb)
 {
 	uint32_t i;
 
+	mdv_rx_put(rxq, idx, from, nb);
 	if (likely(rxq->lkey_be != MDV_MR_LKEY_NONE)) {
 		for (i = idx; i < idx + nb; i++)
 			rxq->ring.wqes[i].addr =
@@ -82,10 +92,10 @@ mdv_rx_post(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb)
 	}
 }
 
-/** Points consecutive WQEs at the mbufs of the same slots: mdv_rx_post() or a faster function.
- * Inline, not always inline: without optimization GCC does not know the callee of a pointer, and
- * refuses. */
-typedef void (*mdv_rx_post_t)(struct mdv_rxq *rxq, uint32_t idx, uint32_t nb);
+/** mdv_rx_post() or a faster function. Inline, not always inline: without optimization GCC does not
+ * know the callee of a pointer, and refuses. */
+typedef void (*mdv_rx_post_t)(
+	struct mdv_rxq *rxq, uint32_t idx, struct rte_mbuf *const *from, uint32_t nb);
 
 /** Put mbufs into the holes that received packets left, and @p post, a constant, them. */
 static __rte_always_inline void
@@ -97,11 +107,15 @@ mdv_rx_refill_holes(struct mdv_rxq *rxq, const mdv_rx_post_t post)
 	while (missing != 0) {
 		uint32_t idx = rxq->pos.wqe_pi & rxq->ring.mask;
 		uint32_t nb = RTE_MIN(missing, nb_wqes - idx);
+		struct rte_mbuf **mbufs = &rxq->ring.mbufs[idx];
+		struct rte_mbuf *const *from = mdv_pool_take(rxq->pool, mbufs, nb);
 		uint32_t got = nb;
 
-		if (unlikely(mdv_pool_get(rxq->pool, &rxq->ring.mbufs[idx], nb) != 0))
-			got = mdv_rx_refill_short(rxq, &rxq->ring.mbufs[idx], nb);
-		post(rxq, idx, got);
+		if (unlikely(from == NULL)) {
+			got = mdv_rx_refill_short(rxq, mbufs, nb);
+			from = mbufs;
+		}
+		post(rxq, idx, from, got);
 		rxq->pos.wqe_pi += got;
 		missing -= got;
 		if (unlikely(got < nb))
@@ -119,9 +133,9 @@ mdv_rx_refill(struct mdv_rxq *rxq, const mdv_rx_post_t post)
 
 /** The strides of a WQE are where its buffer is. */
 static inline void
-mdv_rx_post_strides(
-	__rte_unused struct mdv_rxq *rxq, __rte_unused uint32_t idx, __rte_unused uint32_t nb)
+mdv_rx_post_strides(struct mdv_rxq *rxq, uint32_t idx, struct rte_mbuf *const *from, uint32_t nb)
 {
+	mdv_rx_put(rxq, idx, from, nb);
 }
 
 /** Refill the slots of strides: WQEs are posted whose strides all have an mbuf. */
