@@ -109,6 +109,48 @@ mdv_vec_load_words(void *const *from, mdv_vec *word0, mdv_vec *word2)
 #endif
 }
 
+#if defined(__AVX__)
+/** Bit n of @p odd: lane n is the odd one of its half; even lanes are from @p a, odd ones from @p
+ * b. For a shuffle of two vectors GCC 12 takes two instructions more. */
+#define mdv_vec_pick(a, b, odd)                                                                    \
+	(mdv_vec) _mm256_shuffle_pd((__m256d)mdv_vec_load(a), (__m256d)mdv_vec_load(b), odd)
+#endif
+
+/** @{ Words 0 and 3, or 1 and 2, of what is at each of four addresses, @p stride bytes apart; by
+ * whole loads, too. */
+static __rte_always_inline void
+mdv_vec_load_outer(const void *from, size_t stride, mdv_vec *word0, mdv_vec *word3)
+{
+	const uint8_t *at = from;
+#if defined(__AVX__)
+	const mdv_vec a = mdv_vec_pick(at, at + stride, 0xc);
+	const mdv_vec b = mdv_vec_pick(at + 2 * stride, at + 3 * stride, 0xc);
+
+	*word0 = MDV_VEC_LOW(a, b);
+	*word3 = MDV_VEC_HIGH(a, b);
+#else
+	*word0 = mdv_vec_load_column(at, stride);
+	*word3 = mdv_vec_load_column(at + 3 * sizeof(uint64_t), stride);
+#endif
+}
+
+static __rte_always_inline void
+mdv_vec_load_inner(const void *from, size_t stride, mdv_vec *word1, mdv_vec *word2)
+{
+	const uint8_t *at = from;
+#if defined(__AVX__)
+	const mdv_vec a = mdv_vec_pick(at, at + stride, 0x3);
+	const mdv_vec b = mdv_vec_pick(at + 2 * stride, at + 3 * stride, 0x3);
+
+	*word1 = MDV_VEC_LOW(a, b);
+	*word2 = MDV_VEC_HIGH(a, b);
+#else
+	*word1 = mdv_vec_load_column(at + sizeof(uint64_t), stride);
+	*word2 = mdv_vec_load_column(at + 2 * sizeof(uint64_t), stride);
+#endif
+}
+/** @} */
+
 /** The bytes of each lane the other way round. */
 static __rte_always_inline mdv_vec
 mdv_vec_swap(mdv_vec vec)

@@ -56,19 +56,28 @@ mdv_rx_burst_refill_strides(struct mdv_rxq *rxq)
  * have. */
 #define MDV_RX_AHEAD_MINI 64
 
+/** Prefetch line @p line of each of @p nb mbufs. @p nb is a constant. */
+static __rte_always_inline void
+mdv_rx_prefetch_each(struct rte_mbuf *const *mbufs, const unsigned int nb, const unsigned int line)
+{
+#pragma GCC unroll 8
+	for (unsigned int i = 0; i < nb; i++)
+		rte_prefetch0_write(RTE_PTR_ADD(mbufs[i], line * RTE_CACHE_LINE_MIN_SIZE));
+}
+
 /** Prefetch line @p line of @p nb mbufs, by fours, from that of the packet @p ahead on. */
 static __rte_always_inline void
 mdv_rx_prefetch(const struct mdv_rxq *rxq, uint32_t ahead, uint32_t nb, const unsigned int line)
 {
 	const uint32_t idx = (rxq->pos.wqe_ci + ahead) & rxq->ring.mask;
-	struct rte_mbuf *const *mbuf = &rxq->ring.mbufs[idx];
-	struct rte_mbuf *const *end =
-		mbuf + (RTE_MIN(nb, rxq->ring.mask + 1 - idx) & ~(MDV_VEC_LANES - 1));
+	const uint32_t most = RTE_MIN(nb, rxq->ring.mask + 1 - idx);
+	struct rte_mbuf *const *mbufs = &rxq->ring.mbufs[idx];
+	struct rte_mbuf *const *end = mbufs + (most & ~(2 * MDV_VEC_LANES - 1));
 
-	for (; mbuf != end; mbuf += MDV_VEC_LANES) {
-		MDV_VEC_EACH(i)
-		rte_prefetch0_write(RTE_PTR_ADD(mbuf[i], line * RTE_CACHE_LINE_MIN_SIZE));
-	}
+	for (; mbufs != end; mbufs += 2 * MDV_VEC_LANES)
+		mdv_rx_prefetch_each(mbufs, 2 * MDV_VEC_LANES, line);
+	if (most & MDV_VEC_LANES)
+		mdv_rx_prefetch_each(mbufs, MDV_VEC_LANES, line);
 }
 
 /** The same for line 0 of the first mbuf of slots with several. */
@@ -214,6 +223,49 @@ mdv_rx_is_one(const struct mdv_rxq *rxq, uint32_t ci)
 	return (op_own & ~MDV_HW_CQE_SOLICITED) == mdv_rx_op_own(rxq, ci);
 }
 
+/** Take at most @p nb packets by fours; CQEs and mbufs are contiguous. @return the number of
+ * packets */
+static __rte_always_inline uint32_t
+mdv_rx_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint32_t nb, struct mdv_rx_pos *pos,
+	mdv_vec *bytes, const unsigned int opts)
+{
+	const bool invalidate = (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI) != 0;
+	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? rxq->ring.log2_segs : 0;
+	const uint8_t op_own = mdv_rx_op_own(rxq, pos->cq_ci);
+	struct mdv_hw_cqe *cqe = &rxq->ring.cqes[pos->cq_ci & rxq->ring.mask];
+	struct rte_mbuf **mbuf = &rxq->ring.mbufs[(pos->wqe_ci & rxq->ring.mask) << log2_segs];
+	const mdv_vec rearm = mdv_vec_all(rxq->rearm);
+	struct rte_mbuf **pkt = pkts;
+	const struct mdv_hw_cqe *end;
+
+#ifdef MDV_RX_EIGHT
+	pkt += mdv_rx_eights(rxq, cqe, mbuf, pkt, nb, op_own, bytes, opts);
+	cqe += pkt - pkts;
+	mbuf += pkt - pkts;
+#endif
+	for (end = cqe + nb - (pkt - pkts); cqe != end; cqe += MDV_VEC_LANES) {
+		mdv_vec_store(pkt,
+			opts & MDV_RX_SCATTER
+				? mdv_vec_load_column(mbuf, sizeof(mbuf[0]) << log2_segs)
+				: mdv_vec_load(mbuf));
+		if (!mdv_rx_vec_four(
+			    rxq, cqe, pos->wqe_ci + (pkt - pkts), pkt, op_own, rearm, bytes, opts))
+			break;
+		if (opts & MDV_RX_SCATTER) {
+			MDV_VEC_EACH(k)
+			pos->nb_empty += mdv_rx_take_segments(
+				rxq, &mbuf[k << log2_segs], pkt[k]->pkt_len, opts);
+		}
+		if (invalidate) {
+			MDV_VEC_EACH(k)
+			mdv_cq_invalidate(&cqe[k]);
+		}
+		mbuf += MDV_VEC_LANES << log2_segs;
+		pkt += MDV_VEC_LANES;
+	}
+	return pkt - pkts;
+}
+
 /** Take packets by fours. If the end of a ring stopped the vectors, continue after it. */
 static __rte_always_inline void
 mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
@@ -223,45 +275,20 @@ mdv_rx_burst_fours(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 	const uint32_t want = nb_pkts - pos->nb;
 	const uint32_t span = rxq->ring.mask + 1 - RTE_MAX(cq_idx, wqe_idx);
 	const uint32_t end = RTE_MIN(want, span) & ~(MDV_VEC_LANES - 1);
-	const bool invalidate = (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MINI) != 0;
-	struct mdv_hw_cqe *cqes = &rxq->ring.cqes[cq_idx];
-	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? rxq->ring.log2_segs : 0;
-	struct rte_mbuf **mbufs = &rxq->ring.mbufs[wqe_idx << log2_segs];
-	const uint8_t op_own = mdv_rx_op_own(rxq, pos->cq_ci);
 	mdv_vec bytes = mdv_vec_all(0);
-	uint32_t i = 0;
+	uint32_t nb;
 
 	pkts += pos->nb;
-#ifdef MDV_RX_EIGHT
-	i = mdv_rx_eights(rxq, cqes, mbufs, pkts, end, op_own, &bytes, opts);
-#endif
-	for (; i < end; i += MDV_VEC_LANES) {
-		mdv_vec_store(pkts + i,
-			opts & MDV_RX_SCATTER ? mdv_vec_load_column(&mbufs[i << log2_segs],
-							sizeof(mbufs[0]) << log2_segs)
-					      : mdv_vec_load(mbufs + i));
-		if (!mdv_rx_vec_four(
-			    rxq, cqes + i, pos->wqe_ci + i, pkts + i, op_own, &bytes, opts))
-			break;
-		if (opts & MDV_RX_SCATTER) {
-			MDV_VEC_EACH(k)
-			pos->nb_empty += mdv_rx_take_segments(
-				rxq, &mbufs[(i + k) << log2_segs], pkts[i + k]->pkt_len, opts);
-		}
-		if (invalidate) {
-			MDV_VEC_EACH(k)
-			mdv_cq_invalidate(&cqes[i + k]);
-		}
-	}
-	if (i != 0) {
+	nb = mdv_rx_fours(rxq, pkts, end, pos, &bytes, opts);
+	if (nb != 0) {
 		if (opts & MDV_RX_STRIDE)
-			mdv_rx_stride_place(rxq, pkts, pos->wqe_ci, i);
-		pos->nb += i;
-		pos->cq_ci += i;
-		pos->wqe_ci += i;
+			mdv_rx_stride_place(rxq, pkts, pos->wqe_ci, nb);
+		pos->nb += nb;
+		pos->cq_ci += nb;
+		pos->wqe_ci += nb;
 		pos->bytes += mdv_vec_sum(bytes);
 	}
-	pos->fours = i == end && want - end >= MDV_VEC_LANES;
+	pos->fours = nb == end && want - end >= MDV_VEC_LANES;
 }
 
 /** Handle the valid CQE at @p pos that is not one packet's: a block or an error. */
@@ -279,7 +306,10 @@ mdv_rx_burst_slow_path(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_
 		pos->nb += nb;
 		pos->fours = vec && mdv_rx_is_one(rxq, rxq->pos.cq_ci);
 	} else if (mdv_cq_is_block(op_own)) {
-		pos->nb += mdv_rx_mini_blocks(rxq, pkts + pos->nb, nb_pkts - pos->nb, opts, vec);
+		pos->nb += opts & MDV_RX_SCATTER
+			? mdv_rx_mini_blocks_scattered(
+				  rxq, pkts + pos->nb, nb_pkts - pos->nb, opts, vec)
+			: mdv_rx_mini_blocks(rxq, pkts + pos->nb, nb_pkts - pos->nb, opts, vec);
 		pos->fours = vec && mdv_rx_is_one(rxq, rxq->pos.cq_ci);
 	} else {
 		mdv_rx_error(rxq);

@@ -198,29 +198,21 @@ mdv_rx_eights(const struct mdv_rxq *rxq, struct mdv_hw_cqe *cqes, struct rte_mbu
 	return i;
 }
 
-/**
- * The same as mdv_rx_mini_four(), for slots of one segment. @param nb all minis of an array, or
- * none
- * @return the number of packets
- */
-static __rte_always_inline uint32_t
-mdv_rx_mini_eights(struct rte_mbuf *const *mbufs, const struct mdv_hw_mini_cqe *mini_cqes,
-	uint32_t nb, const struct mdv_rx_mini_like *like, mdv_vec *bytes)
+/** The same as mdv_rx_mini_four(), for a whole array and slots of one segment. */
+static __rte_always_inline void
+mdv_rx_mini_eight(struct rte_mbuf *const *mbufs, const struct mdv_hw_mini_cqe *mini_cqes,
+	const struct mdv_rx_mini_like *like, mdv_vec *bytes)
 {
 	const mdv_rx_bytes order = { MDV_RX_TAIL_OF_MINI(0), MDV_RX_TAIL_OF_MINI(8) };
 	const __m512i all = _mm512_set_epi64(like->tci, like->ptype, like->flags, like->rearm,
 		like->tci, like->ptype, like->flags, like->rearm);
-	__m512i words;
+	const __m512i words = _mm512_loadu_si512(mini_cqes);
 
-	if (nb != MDV_RX_EIGHT)
-		return 0;
-	words = _mm512_loadu_si512(mini_cqes);
 	MDV_RX_EACH_OF(MDV_RX_EIGHT / 2, i)
 	mdv_rx_eight_store(mbufs + 2 * i,
 		_mm512_mask_permutexvar_epi8(
 			all, MDV_RX_ROWS_MINI, (__m512i)(order + (uint8_t)(16 * i)), words));
 	*bytes += mdv_rx_eight_fold(mdv_rx_eight_swap(words) & _mm512_set1_epi64(UINT32_MAX));
-	return MDV_RX_EIGHT;
 }
 
 /** The same as mdv_rx_vec_post(), by eights. @return the number of WQEs */

@@ -68,6 +68,49 @@ struct mdv_rx_mini_bytes {
 	uint64_t one;
 };
 
+/**
+ * Write the mbufs of all whole arrays of the block of @p nb packets, unless it goes around a ring's
+ * end. @return the number of packets
+ */
+static __rte_always_inline uint32_t
+mdv_rx_mini_arrays(const struct mdv_rx_mini_at *at, uint32_t nb,
+	const struct mdv_rx_mini_like *like, struct mdv_rx_mini_bytes *bytes,
+	const unsigned int opts)
+{
+	const uint32_t cq_idx = at->cq_ci & at->mask, wqe_idx = at->wqe_ci & at->mask;
+	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? at->log2_segs : 0;
+	const uint32_t whole = nb & ~(MDV_HW_MINIS_PER_CQE - 1);
+	struct rte_mbuf *const *mbufs = at->mbufs + ((size_t)wqe_idx << log2_segs);
+	struct rte_mbuf *const *end = mbufs + ((size_t)whole << log2_segs);
+	struct mdv_hw_cqe *title = &at->cqes[cq_idx], *array, *next;
+
+	if (unlikely(RTE_MAX(cq_idx, wqe_idx) + nb > at->mask + 1))
+		return 0;
+	/* The burst before has prefetched the first minis. */
+	for (next = title + MDV_HW_MINIS_PER_CQE; next < title + nb; next += MDV_HW_MINIS_PER_CQE)
+		rte_prefetch0_write(next);
+	/* As mdv_cq_minis() has it: behind the title, then where the packets' own CQEs would be. */
+	for (array = title + 1, next = title; mbufs != end;
+		mbufs += MDV_HW_MINIS_PER_CQE << log2_segs) {
+		const struct mdv_hw_mini_cqe *mini_cqes = (const void *)array;
+
+#ifdef MDV_RX_EIGHT
+		if (!(opts & MDV_RX_SCATTER)) {
+			mdv_rx_mini_eight(mbufs, mini_cqes, like, &bytes->four);
+		} else
+#endif
+		{
+			bytes->four += mdv_rx_mini_four(mbufs, log2_segs, mini_cqes, like);
+			bytes->four += mdv_rx_mini_four(mbufs + (MDV_VEC_LANES << log2_segs),
+				log2_segs, mini_cqes + MDV_VEC_LANES, like);
+		}
+		mdv_cq_invalidate(array);
+		next += MDV_HW_MINIS_PER_CQE;
+		array = next;
+	}
+	return whole;
+}
+
 /** Write the mbufs of packets @p nth to @p nth + @p nb, whose minis are in one slot. */
 static __rte_always_inline void
 mdv_rx_mini_array(const struct mdv_rx_mini_at *at, uint32_t nth, uint32_t nb,
@@ -81,9 +124,6 @@ mdv_rx_mini_array(const struct mdv_rx_mini_at *at, uint32_t nth, uint32_t nb,
 	uint32_t i = 0;
 
 	if (vec && likely(slot + nb <= at->mask + 1)) {
-#ifdef MDV_RX_EIGHT
-		i = mdv_rx_mini_eights(at->mbufs + slot, mini_cqes, nb, like, &bytes->four);
-#endif
 		for (; i + MDV_VEC_LANES <= nb; i += MDV_VEC_LANES)
 			bytes->four += mdv_rx_mini_four(at->mbufs + ((slot + i) << log2_segs),
 				log2_segs, mini_cqes + i, like);
@@ -108,16 +148,15 @@ mdv_rx_mini_expand(struct mdv_rxq *rxq, uint32_t nb, const struct mdv_rx_mini_li
 		.log2_segs = rxq->ring.log2_segs,
 	};
 	struct mdv_rx_mini_bytes bytes = { .four = mdv_vec_all(0) };
-	const uint32_t whole = nb & ~(MDV_HW_MINIS_PER_CQE - 1);
-	uint32_t nth;
+	uint32_t nth = vec ? mdv_rx_mini_arrays(&at, nb, like, &bytes, opts) : 0;
 
-	/* The burst before has prefetched the first minis. */
-	for (nth = MDV_HW_MINIS_PER_CQE; nth < nb; nth += MDV_HW_MINIS_PER_CQE)
-		rte_prefetch0_write(mdv_cq_minis(at.cqes, at.mask, at.cq_ci, nth));
-	for (nth = 0; nth < whole; nth += MDV_HW_MINIS_PER_CQE)
-		mdv_rx_mini_array(&at, nth, MDV_HW_MINIS_PER_CQE, like, &bytes, opts, vec);
-	if (nth < nb)
-		mdv_rx_mini_array(&at, nth, nb - nth, like, &bytes, opts, vec);
+	for (; nth < nb; nth += MDV_HW_MINIS_PER_CQE) {
+		if (nth + MDV_HW_MINIS_PER_CQE < nb)
+			rte_prefetch0_write(mdv_cq_minis(
+				at.cqes, at.mask, at.cq_ci, nth + MDV_HW_MINIS_PER_CQE));
+		mdv_rx_mini_array(
+			&at, nth, RTE_MIN(nb - nth, MDV_HW_MINIS_PER_CQE), like, &bytes, opts, vec);
+	}
 	return bytes.one + mdv_vec_sum(bytes.four & UINT32_MAX);
 }
 
@@ -131,6 +170,23 @@ mdv_rx_mini_mark(const struct mdv_rxq *rxq, uint32_t nb, uint32_t mark)
 
 		rxq->ring.mbufs[slot << rxq->ring.log2_segs]->hash.fdir.hi = mark;
 	}
+}
+
+/** Copy @p nb mbufs' addresses. @return the number of copied ones, a multiple of four */
+static __rte_always_inline uint32_t
+mdv_rx_mini_copy(struct rte_mbuf **pkts, struct rte_mbuf *const *mbufs, uint32_t nb)
+{
+	uint32_t i;
+
+	for (i = 0; i + 2 * MDV_VEC_LANES <= nb; i += 2 * MDV_VEC_LANES) {
+		mdv_vec_store(pkts + i, mdv_vec_load(mbufs + i));
+		mdv_vec_store(pkts + i + MDV_VEC_LANES, mdv_vec_load(mbufs + i + MDV_VEC_LANES));
+	}
+	if (i + MDV_VEC_LANES <= nb) {
+		mdv_vec_store(pkts + i, mdv_vec_load(mbufs + i));
+		i += MDV_VEC_LANES;
+	}
+	return i;
 }
 
 /** Hand out packets that are ready, at most @p nb_pkts. @return their number */
@@ -154,9 +210,7 @@ mdv_rx_mini_hand_out(
 		}
 		rxq->nb_empty += nb_empty;
 	} else {
-		for (i = 0; i + MDV_VEC_LANES <= first; i += MDV_VEC_LANES)
-			mdv_vec_store(pkts + i, mdv_vec_load(mbufs + idx + i));
-		for (; i < nb; i++)
+		for (i = mdv_rx_mini_copy(pkts, mbufs + idx, first); i < nb; i++)
 			pkts[i] = mbufs[(idx + i) & mask];
 	}
 	if (unlikely(nb != nb_ready)) {
@@ -246,7 +300,17 @@ static __rte_noinline __rte_unused uint16_t
 mdv_rx_mini_blocks(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	const unsigned int opts, const bool vec)
 {
-	return mdv_rx_mini_blocks_of(rxq, pkts, nb_pkts, opts, vec, false);
+	const unsigned int plain = opts & ~(MDV_RX_SCATTER | MDV_RX_SPLIT);
+
+	return mdv_rx_mini_blocks_of(rxq, pkts, nb_pkts, plain, vec, false);
+}
+
+/** The same for slots of several segments. */
+static __rte_noinline __rte_unused uint16_t
+mdv_rx_mini_blocks_scattered(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	const unsigned int opts, const bool vec)
+{
+	return mdv_rx_mini_blocks_of(rxq, pkts, nb_pkts, opts | MDV_RX_SCATTER, vec, false);
 }
 
 /** The same for a striding queue. The packets still lack their bytes. */

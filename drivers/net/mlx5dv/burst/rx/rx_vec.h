@@ -3,13 +3,16 @@
  * @file
  * Four received packets at once: CQEs into mbufs, one mbuf a packet.
  *
- * A CQE consists of big-endian 64-bit words, as in the PRM; word n of four CQEs is one vector, its
- * lanes in CPU order:
+ * A CQE consists of big-endian 64-bit words, as in the PRM; word n of four CQEs is one vector.
+ * Single bytes are taken from lanes as they lie in memory, with the first byte in bits 7:0, and
+ * fields of several bytes from lanes in CPU order:
  *
- *     0  pkt_info 63:56                      3  hds_ip_ext 31:24, l4_l3_hdr_type 23:16, TCI 15:0
- *     1  rss_hash 31:0                       5  byte_cnt 31:0
- *     2  rss_hash_type 63:56                 6  timestamp
- *                                            7  flow tag 55:32, op_own 7:0
+ *     as they lie                            in CPU order
+ *     0  pkt_info 7:0                        1  rss_hash 31:0
+ *     2  rss_hash_type 7:0                   3  TCI 15:0
+ *     3  l4_l3_hdr_type 47:40,               5  byte_cnt 31:0
+ *        hds_ip_ext 39:32                    6  timestamp
+ *     7  op_own 63:56                        7  flow tag 55:32, wqe_counter 31:16
  *
  * Four lanes a packet are stored as 32 bytes, from rearm_data to the RSS hash: one half of the
  * mbuf's first line, the only line that is touched.
@@ -56,15 +59,16 @@ mdv_rx_vec_flag(mdv_vec bits, uint64_t flags)
 	return ~mdv_vec_equal(bits, mdv_vec_all(0)) & mdv_vec_all(flags);
 }
 
-/** Look up packet types and checksum flags. @return struct mdv_rx_hdr_type in each lane. */
+/** Look up packet types and checksum flags. @param info, headers words 0 and 3 as they lie
+ * @return struct mdv_rx_hdr_type in each lane. */
 static __rte_always_inline mdv_vec
 mdv_rx_vec_hdr_type(mdv_vec info, mdv_vec headers, const unsigned int opts)
 {
-	mdv_vec idx = (headers >> 18 & 0x3f) | (info >> 48 & 0x300);
+	mdv_vec idx = (headers >> 42 & 0x3f) | (info << 8 & 0x300);
 	uint64_t lanes[MDV_VEC_LANES];
 
 	if (opts & MDV_RX_CSUM)
-		idx |= headers >> 19 & 0xc0;
+		idx |= headers >> 27 & 0xc0;
 	MDV_VEC_EACH(i)
 	memcpy(&lanes[i], &mdv_rx_hdr_types[idx[i]], sizeof(lanes[i]));
 	return (mdv_vec){ lanes[0], lanes[1], lanes[2], lanes[3] };
@@ -96,49 +100,72 @@ mdv_rx_vec_timestamps(
 	return mdv_vec_all(rxq->timestamp_flag);
 }
 
+/** Add what @p runtime_opts, a part of the queue's, ask for: one branch where they ask for nothing.
+ * @param headers, owners words 3 and 7 as they lie */
+static __rte_always_inline void
+mdv_rx_vec_runtime(uint8_t runtime_opts, mdv_vec headers, mdv_vec owners,
+	struct rte_mbuf *const *mbufs, mdv_vec *flags, mdv_vec *last)
+{
+	if (runtime_opts & MDV_RX_RUNTIME_VLAN) {
+		headers = mdv_vec_swap(headers);
+		*flags |= mdv_rx_vec_flag(headers & (MDV_HW_CQE_CV << 16),
+			RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
+		*last |= (headers & UINT16_MAX) << 16;
+	}
+	if (runtime_opts & MDV_RX_RUNTIME_MARK)
+		*flags |= mdv_rx_vec_marks(mdv_vec_swap(owners) >> 32 & MDV_HW_CQE_TAG_MASK, mbufs);
+}
+
 /**
- * Take four packets, if there are four and none is an error or compressed. @p op_own is theirs,
- * their lengths are added to @p bytes. @p ci is the first's stride, with MDV_RX_STRIDE.
+ * Take four packets, if there are four and none is an error or compressed.
+ *
+ * @param ci the first's stride, with MDV_RX_STRIDE
+ * @param op_own theirs
+ * @param rearm the queue's, in all lanes
+ * @param bytes their lengths are added
  * @return whether the mbufs have been written
  */
 static __rte_always_inline bool
 mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes, uint32_t ci,
-	struct rte_mbuf *const *mbufs, uint8_t op_own, mdv_vec *bytes, const unsigned int opts)
+	struct rte_mbuf *const *mbufs, uint8_t op_own, mdv_vec rearm, mdv_vec *bytes,
+	const unsigned int opts)
 {
-	const mdv_vec owners = mdv_rx_vec_word(cqes, 7);
 	const uint8_t op_own_mask = UINT8_MAX & ~MDV_HW_CQE_SOLICITED;
-	mdv_vec headers, lens, hdr_type, flags, last, rows[MDV_VEC_LANES];
+	const uint8_t runtime_mask =
+		MDV_RX_RUNTIME_VLAN | (opts & MDV_RX_MARK ? MDV_RX_RUNTIME_MARK : 0);
+	const mdv_vec owners =
+		mdv_vec_load_column((const uint8_t *)cqes + 7 * sizeof(uint64_t), sizeof(*cqes));
+	mdv_vec info, headers, lens, hdr_type, flags, last, rows[MDV_VEC_LANES];
+	uint8_t runtime_opts;
 
-	if (!mdv_vec_is_zero((owners ^ op_own) & op_own_mask))
+	if (!mdv_vec_is_zero((owners ^ (uint64_t)op_own << 56) & (uint64_t)op_own_mask << 56))
 		return false;
 	/* The device writes the owner bit last: orders its load before those of the CQE's body. */
 	rte_io_rmb();
-	headers = mdv_rx_vec_word(cqes, 3);
+	mdv_vec_load_outer(cqes, sizeof(*cqes), &info, &headers);
 	lens = mdv_rx_vec_word(cqes, 5) & UINT32_MAX;
 	if (opts & MDV_RX_STRIDE) {
-		if (!mdv_rx_stride_are_next(rxq, ci, lens, owners >> 16 & UINT16_MAX))
+		if (!mdv_rx_stride_are_next(rxq, ci, lens, mdv_vec_swap(owners) >> 16 & UINT16_MAX))
 			return false;
 		lens &= UINT16_MAX;
 	}
-	hdr_type = mdv_rx_vec_hdr_type(mdv_rx_vec_word(cqes, 0), headers, opts);
+	hdr_type = mdv_rx_vec_hdr_type(info, headers, opts);
 	flags = opts & MDV_RX_CSUM ? hdr_type >> 32 : mdv_vec_all(0);
 	last = lens & UINT16_MAX;
-	if (rxq->ring.runtime_opts & MDV_RX_RUNTIME_VLAN) {
-		flags |= mdv_rx_vec_flag(headers & (MDV_HW_CQE_CV << 16),
-			RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
-		last |= (headers & UINT16_MAX) << 16;
-	}
 	if (opts & MDV_RX_HASH) {
-		flags |= mdv_rx_vec_flag(mdv_rx_vec_word(cqes, 2) >> 56 & MDV_HW_CQE_HASH_TYPE_MASK,
-			RTE_MBUF_F_RX_RSS_HASH);
-		last |= mdv_rx_vec_word(cqes, 1) << 32;
+		mdv_vec hash, hash_type;
+
+		mdv_vec_load_inner(cqes, sizeof(*cqes), &hash, &hash_type);
+		flags |= mdv_rx_vec_flag(
+			hash_type & MDV_HW_CQE_HASH_TYPE_MASK, RTE_MBUF_F_RX_RSS_HASH);
+		last |= mdv_vec_swap(hash) << 32;
 	}
-	if ((opts & MDV_RX_MARK) && (rxq->ring.runtime_opts & MDV_RX_RUNTIME_MARK))
-		flags |= mdv_rx_vec_marks(owners >> 32 & MDV_HW_CQE_TAG_MASK, mbufs);
+	runtime_opts = rxq->ring.runtime_opts & runtime_mask;
+	if (runtime_opts != 0)
+		mdv_rx_vec_runtime(runtime_opts, headers, owners, mbufs, &flags, &last);
 	if (opts & MDV_RX_TIMESTAMP)
 		flags |= mdv_rx_vec_timestamps(rxq, cqes, mbufs);
-	mdv_vec_transpose(
-		mdv_vec_all(rxq->rearm), flags, (hdr_type & UINT32_MAX) | lens << 32, last, rows);
+	mdv_vec_transpose(rearm, flags, (hdr_type & UINT32_MAX) | lens << 32, last, rows);
 	MDV_VEC_EACH(i)
 	mdv_vec_store(RTE_PTR_ADD(mbufs[i], offsetof(struct rte_mbuf, rearm_data)), rows[i]);
 	*bytes += lens;
