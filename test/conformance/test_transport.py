@@ -120,11 +120,15 @@ def test_counters_of_a_good_cable():
 
 
 def test_counters_of_a_bad_cable(tmp_path):
-    """Of what the faults did, each kind is seen by a counter; RDMA netlink tells the same."""
+    """Of what the faults did, each kind is seen by a counter; RDMA netlink tells the same. What a lost frame leads to
+    depends on what is under way at that moment, so one run of the program need not have seen all kinds on both sides."""
     (tmp_path / "faults").write_text("seed 7\nwire loss 1%\nwire duplicate 1%\n")
+    wanted = {"out_of_sequence", "duplicate_request", "packet_seq_err", "implied_nak_seq_err", "local_ack_timeout_err"}
     with cards.up(*PAIR, options=["--faults", tmp_path / "faults"]) as card:
-        cards.run_on(card, PROGRAM)
-        wanted = {"out_of_sequence", "duplicate_request", "packet_seq_err", "implied_nak_seq_err", "local_ack_timeout_err"}
-        until(lambda: all(wanted <= set(port) for port in counters_of(card)))
+        def all_seen():
+            cards.run_on(card, PROGRAM)
+            return all(wanted <= set(port) for port in counters_of(card))
+
+        until(all_seen)
         (one, _) = json.loads(cards.run_on(card, "/usr/bin/rdma", "-j", "statistic", "show").stdout)
         assert {name: count for name, count in one.items() if count and name not in ("ifname", "port")} == counters_of(card)[0]
