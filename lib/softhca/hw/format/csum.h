@@ -40,10 +40,16 @@ static inline uint64_t
 shca_csum_short(const uint8_t *bytes, size_t length)
 {
 	const size_t rest = length % sizeof(uint64_t);
-	uint64_t sum = 0, word;
+	const uint8_t *at = bytes, *end = bytes + length;
+	uint64_t sum = 0, word, next;
 
-	for (size_t at = 0; at + sizeof(word) <= length; at += sizeof(word)) {
-		memcpy(&word, bytes + at, sizeof(word));
+	for (; end - at >= (ptrdiff_t)(sizeof(word) + sizeof(next)); at += 2 * sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		memcpy(&next, at + sizeof(word), sizeof(next));
+		sum = shca_csum_add_word(shca_csum_add_word(sum, word), next);
+	}
+	if (length & sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
 		sum = shca_csum_add_word(sum, word);
 	}
 	if (rest != 0) {
@@ -73,8 +79,12 @@ shca_csum_fold(uint64_t sum)
 static inline bool
 shca_csum_is_good(uint64_t sum)
 {
-	/* Each 16 bits weigh 1 modulo 2^16 - 1. */
-	return sum != 0 && sum % UINT16_MAX == 0;
+	/* Each 16 bits weigh 1 modulo 2^16 - 1. A product with the inverse is the quotient of what
+	 * can be divided, and beyond all quotients for the rest. */
+	const uint64_t inverse = UINT64_C(0xfffefffefffeffff),
+		       quotient_max = UINT64_MAX / UINT16_MAX;
+
+	return sum * inverse - 1 < quotient_max;
 }
 
 /** @return partial sum of the TCP/UDP pseudo header of @p headers, whose frame is @p bytes. */

@@ -45,6 +45,27 @@ as_the_naive_sum(void **state)
 	}
 }
 
+/** As the remainder says, of sums of all sizes. */
+static void
+good_sums(void **state)
+{
+	const uint64_t last = UINT64_MAX / UINT16_MAX;
+
+	(void)state;
+	assert_false(shca_csum_is_good(0));
+	assert_true(shca_csum_is_good(UINT16_MAX));
+	assert_true(shca_csum_is_good(UINT64_MAX));
+	for (unsigned int i = 0; i < 3000; i++) {
+		uint64_t quotient = 1 + next_byte() * (last / 256) + next_byte();
+		uint64_t sum = quotient * UINT16_MAX;
+
+		assert_true(shca_csum_is_good(sum));
+		assert_false(shca_csum_is_good(sum - 1));
+		assert_false(shca_csum_is_good(sum + 1 + next_byte()));
+		assert_false(shca_csum_is_good(i % UINT16_MAX));
+	}
+}
+
 static void
 fold_keeps_carries(void **state)
 {
@@ -96,6 +117,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_the_naive_sum),
+		cmocka_unit_test(good_sums),
 		cmocka_unit_test(fold_keeps_carries),
 		cmocka_unit_test(pseudo_headers),
 		cmocka_unit_test(fcs),
