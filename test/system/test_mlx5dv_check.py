@@ -245,8 +245,8 @@ def test_it_asks_before_it_takes_traffic_from_linux(tap_allowed, answer, args, s
 DEFECTS = [
     ("hw/format/rss.c", "return shca_rss_hash(rss, input, length);", "return shca_rss_hash(rss, input, length) ^ 1;",
      {"RSS"}),
-    ("hw/format/rx_csum.h", "return shca_csum_is_good(shca_csum_add_word(l4_sum, stack->pseudo));", "return true;",
-     {"Rx checksums"}),
+    ("hw/format/rx_csum.h", "rx_csum.l4_good = shca_csum_is_good(shca_csum_add_word(sum, stack->pseudo));",
+     "rx_csum.l4_good = true;", {"Rx checksums"}),
     ("hw/format/tx.c", "checksum = ~shca_csum_fold(shca_csum_add(l4,", "checksum = shca_csum_fold(shca_csum_add(l4,",
      {"Tx checksums", "TSO"}),
     ("hw/format/tx.c", "fill_l3(frame, &packet->inner);", "fill_l3(frame, &packet->outer);", {"VXLAN Tx checksums", "VXLAN TSO"}),

@@ -96,8 +96,9 @@ shca_mem_ptr(struct shca_mem *mem, uint32_t pdn, uint32_t lkey, uint64_t iova, u
 /** The region of the last look-up, for callers that mostly use one region. No registration changes
  * while a window is in use. All zero: none yet. */
 struct shca_mem_window {
-	const struct shca_mr *mr;
-	uint32_t lkey;
+	uint8_t *start; /**< @{ as of struct shca_mr */
+	uint64_t iova, length;
+	uint32_t lkey; /**< @} */
 };
 
 /** As shca_mem_ptr(), with the same @p pdn and @p write in all calls for one @p window. */
@@ -105,18 +106,17 @@ static inline uint8_t *
 shca_mem_window_ptr(struct shca_mem_window *window, struct shca_mem *mem, uint32_t pdn,
 	uint32_t lkey, uint64_t iova, uint64_t length, bool write)
 {
-	const struct shca_mr *mr = window->mr;
+	const uint64_t offset = iova - window->iova;
+	const struct shca_mr *mr;
 	uint8_t *at;
 
-	if (mr != NULL && window->lkey == lkey) {
-		if (iova < mr->iova || length > mr->length || iova - mr->iova > mr->length - length)
-			return NULL;
-		return mr->start + (iova - mr->iova);
-	}
+	/* An address before the region is beyond its end, modulo 2^64. */
+	if (lkey == window->lkey && length <= window->length && offset <= window->length - length)
+		return window->start + offset;
 	at = shca_mem_ptr(mem, pdn, lkey, iova, length, write);
 	if (at != NULL) {
-		window->mr = shca_idtable_get(&mem->mrs, lkey >> SHCA_MEM_LKEY_INDEX_SHIFT);
-		window->lkey = lkey;
+		mr = shca_idtable_get(&mem->mrs, lkey >> SHCA_MEM_LKEY_INDEX_SHIFT);
+		*window = (struct shca_mem_window){ mr->start, mr->iova, mr->length, lkey };
 	}
 	return at;
 }

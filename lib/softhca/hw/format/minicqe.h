@@ -74,20 +74,20 @@ bool shca_minicqe_takes(const struct shca_cqe *cqe);
  * @return false when it does not fit, or is of a kind that is never compressed; nothing changed
  */
 bool shca_minicqe_add(struct shca_minicqe_block *block, const struct shca_cqe *cqe);
-/**
- * Append a completion that differs from the latest only in the fields of a receive queue's mini CQE
- * and in the counter, which is the next one.
- *
- * @return false: the block is empty or full; nothing changed
- */
-static inline bool
-shca_minicqe_add_like(struct shca_minicqe_block *block, struct shca_minicqe mini)
+/** @return how many more completions @p block, which is not empty, may have. */
+static inline uint32_t
+shca_minicqe_room(const struct shca_minicqe_block *block)
 {
-	if (block->nb == 0 || block->nb == block->max)
-		return false;
+	return block->max - block->nb;
+}
+
+/** Append a completion that differs from the latest only in the fields of a receive queue's mini
+ * CQE and in the counter, which is the next one; the block is not empty, and there is room. */
+static inline void
+shca_minicqe_add_like(struct shca_minicqe_block *block, const struct shca_minicqe *mini)
+{
 	block->next_counter++;
-	block->mini[block->nb++] = mini;
-	return true;
+	block->mini[block->nb++] = *mini;
 }
 /** Write the title of a block of at least two completions. */
 void shca_minicqe_title(const struct shca_minicqe_block *block, struct shca_cqe *title);

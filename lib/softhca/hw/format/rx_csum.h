@@ -38,7 +38,7 @@ shca_rx_csum_stack(const uint8_t *bytes, const struct shca_headers *headers)
 		covers_l4 ? shca_csum_pseudo(bytes, headers) : 0 };
 }
 
-/** @return the sum of the IP header: some words of 32 bits, mostly five. */
+/** @return the sum of the IP header: some words of 32 bits, five at least. */
 static inline uint64_t
 shca_rx_csum_l3_sum(const uint8_t *bytes, const struct shca_headers *headers)
 {
@@ -49,8 +49,9 @@ shca_rx_csum_l3_sum(const uint8_t *bytes, const struct shca_headers *headers)
 
 	memcpy(&sum, at, sizeof(sum));
 	memcpy(&pair, at + sizeof(sum), sizeof(pair));
-	sum = shca_csum_add_word(sum, pair);
-	for (at += 2 * sizeof(pair); at < end; at += sizeof(word)) {
+	memcpy(&word, at + 2 * sizeof(pair), sizeof(word));
+	sum = shca_csum_add_word(shca_csum_add_word(sum, pair), word);
+	for (at += 2 * sizeof(pair) + sizeof(word); at < end; at += sizeof(word)) {
 		memcpy(&word, at, sizeof(word));
 		sum = shca_csum_add_word(sum, word);
 	}
@@ -86,10 +87,10 @@ shca_rx_csum_l3(const struct shca_headers *headers, uint64_t l3_sum)
  * Policy where no driver shows what hardware does: TCP and UDP are good if whole and unfragmented;
  * a UDP checksum of zero (none) is good.
  *
- * @param l4_sum of the bytes from the L4 header to the end of the IP packet
+ * @return whether the sum decides
  */
 static inline bool
-shca_rx_csum_l4(const uint8_t *bytes, const struct shca_rx_csum_stack *stack, uint64_t l4_sum)
+shca_rx_csum_l4_depends(const uint8_t *bytes, const struct shca_rx_csum_stack *stack)
 {
 	const struct shca_headers *headers = stack->headers;
 	uint16_t checksum;
@@ -97,29 +98,37 @@ shca_rx_csum_l4(const uint8_t *bytes, const struct shca_rx_csum_stack *stack, ui
 	if (!stack->covers_l4)
 		return false;
 	memcpy(&checksum, bytes + headers->l4_offset + SHCA_RX_CSUM_UDP_CHECKSUM, sizeof(checksum));
-	if (headers->l4 == SHCA_L4_UDP && checksum == 0)
-		return true;
-	return shca_csum_is_good(shca_csum_add_word(l4_sum, stack->pseudo));
+	return checksum != 0 || headers->l4 != SHCA_L4_UDP;
 }
 
-/** Check a frame by one stack of its headers. */
-static inline struct shca_rx_csum
-shca_rx_csum_check(const uint8_t *bytes, const struct shca_rx_csum_stack *stack)
+/**
+ * Check a frame by one stack of its headers.
+ *
+ * @param wants_sum otherwise the checksum is that of the frame or 0
+ */
+static inline __attribute__((always_inline)) struct shca_rx_csum
+shca_rx_csum_check(
+	const uint8_t *bytes, const struct shca_rx_csum_stack *stack, const bool wants_sum)
 {
 	const struct shca_headers *headers = stack->headers;
+	struct shca_rx_csum rx_csum = { .l4_good = stack->covers_l4 };
 	uint64_t header_sum, sum;
+	bool depends;
 
 	if (headers->l3 == SHCA_L3_NONE)
 		return (struct shca_rx_csum){ 0 };
 	header_sum = shca_rx_csum_l3_sum(bytes, headers);
+	rx_csum.l3_good = shca_rx_csum_l3(headers, header_sum);
+	depends = shca_rx_csum_l4_depends(bytes, stack);
+	if (!depends && !wants_sum)
+		return rx_csum;
 	sum = shca_rx_csum_l4_sum(bytes, headers);
-	return (struct shca_rx_csum){
-		.l3_good = shca_rx_csum_l3(headers, header_sum),
-		.l4_good = shca_rx_csum_l4(bytes, stack, sum),
-		/* The sum runs from the IP header on; its words are in memory order already. An IP
-		 * header has an even length, so the two sums add up. */
-		.checksum = shca_csum_fold(shca_csum_add_word(header_sum, sum)),
-	};
+	if (depends)
+		rx_csum.l4_good = shca_csum_is_good(shca_csum_add_word(sum, stack->pseudo));
+	/* The sum runs from the IP header on; its words are in memory order already. An IP header
+	 * has an even length, so the two sums add up. */
+	rx_csum.checksum = shca_csum_fold(shca_csum_add_word(header_sum, sum));
+	return rx_csum;
 }
 
 #endif /* SHCA_HW_FORMAT_RX_CSUM_H */

@@ -5,12 +5,12 @@
 #include <endian.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "hw/format/hw.h"
 #include "hw/format/tx.h"
 #include "hw/format/wqe.h"
 #include "hw/queue/copy.h"
 #include "hw/queue/out.h"
+#include "hw/queue/segment.h"
 #include "hw/state/device.h"
 #include "hw/state/prefetch.h"
 #include "hw/state/sq.h"
@@ -47,19 +47,29 @@ is_plain_head(const struct shca_sq *sq, const uint8_t *flat)
 		!sq->dev->loopback.is_on && !shca_steering_walks_tx(sq->dev->steering);
 }
 
+/** @return whether a segment is a pointer to a frame of a length that can be sent. The top bit
+ * marks an inlined one. */
+static inline bool
+is_plain_length(__be32 byte_count)
+{
+	return be32toh(byte_count) - SHCA_TX_MIN_HEADER <= SHCA_FRAME_MAX - SHCA_TX_MIN_HEADER;
+}
+
 /** @return whether all segments are pointers to frames of a length that can be sent. */
 static bool
 are_plain_segments(const uint8_t *flat, unsigned int nb)
 {
-	uint32_t most = 0;
+	const __be32 first = segment_at(flat, 0).byte_count;
+	__be32 differing = 0;
+	bool all = true;
 
-	for (unsigned int i = 0; i < nb; i++) {
-		/* The top bit marks an inlined segment. */
-		uint32_t beyond = be32toh(segment_at(flat, i).byte_count) - SHCA_TX_MIN_HEADER;
-
-		most = most > beyond ? most : beyond;
-	}
-	return most <= SHCA_FRAME_MAX - SHCA_TX_MIN_HEADER;
+	for (unsigned int i = 0; i < nb; i++)
+		differing |= segment_at(flat, i).byte_count ^ first;
+	if (differing == 0)
+		return is_plain_length(first);
+	for (unsigned int i = 0; i < nb; i++)
+		all &= is_plain_length(segment_at(flat, i).byte_count);
+	return all;
 }
 
 /** Most regions begin at the address that they name; a prefetch of another line does no harm. */
@@ -73,9 +83,9 @@ prefetch_frame(const uint8_t *flat, unsigned int number, unsigned int nb)
 /** The device pads runts, and copies frames that may come back, because those must not change any
  * more. @return whether there was room */
 static inline bool
-queue_frame(struct shca_sq *sq, struct shca_out_wqe *wqe, const uint8_t *from, uint32_t length)
+queue_frame(struct shca_sq *sq, struct shca_out *out, struct shca_out_wqe *wqe, const uint8_t *from,
+	uint32_t length)
 {
-	struct shca_out *out = &sq->dev->out;
 	uint8_t *room = shca_out_build(out);
 
 	if (length >= SHCA_TX_MIN_FRAME && !sq->dev->may_reflect) {
@@ -97,20 +107,20 @@ queue_frame(struct shca_sq *sq, struct shca_out_wqe *wqe, const uint8_t *from, u
 static inline unsigned int
 queue_frames(struct shca_sq *sq, const uint8_t *flat, unsigned int first, unsigned int nb)
 {
-	struct shca_device *dev = sq->dev;
-	struct shca_out_wqe *wqe = shca_out_wqe(&dev->out, sq, sq->ci);
-	struct shca_mem_window window = { 0 };
+	struct shca_out *out = &sq->dev->out;
+	struct shca_out_wqe *wqe = shca_out_wqe(out, sq, sq->ci);
+	struct shca_segment_like like = { 0 };
 	unsigned int i;
 
 	for (i = first; i < nb; i++) {
 		const struct mlx5_wqe_data_seg segment = segment_at(flat, i);
-		const uint32_t length = be32toh(segment.byte_count);
-		const uint8_t *from;
+		const uint8_t *from = shca_segment_ptr(&like, &segment);
 
 		prefetch_frame(flat, i + PREFETCH_FRAMES, nb);
-		from = shca_mem_window_ptr(&window, dev->mem, sq->attr.pdn, be32toh(segment.lkey),
-			be64toh(segment.addr), length, false);
-		if (from == NULL || !queue_frame(sq, wqe, from, length))
+		if (__builtin_expect(from == NULL, false))
+			from = shca_segment_look_up(&like, sq->dev->mem, sq->attr.pdn, &segment,
+				be32toh(segment.byte_count), false);
+		if (from == NULL || !queue_frame(sq, out, wqe, from, like.length))
 			break;
 	}
 	return i;

@@ -8,6 +8,7 @@
 #include "hw/queue/copy.h"
 #include "hw/queue/cq.h"
 #include "hw/queue/rq.h"
+#include "hw/queue/segment.h"
 #include "hw/state/cq.h"
 #include "hw/state/device.h"
 
@@ -15,14 +16,15 @@
 struct run {
 	struct shca_rq *rq;
 	const struct shca_flow_cache_line *line;
-	struct shca_mem_window window;
 	struct shca_rx_csum_stack stack; /* the frames of a line have the same */
+	struct shca_segment_like like;   /* the latest segment with room for a frame */
+	struct shca_minicqe mini;        /* what all have in it */
+	bool wants_sum;                  /* completions have the frames' checksums */
 	/* The frame before is in the CQ's block of compressed completions with these checksum
-	 * results, and the next one may be like it; or NONE_LATEST. */
+	 * results, and so many that are like it may follow. */
 	uint8_t latest;
+	uint32_t room;
 };
-
-#define NONE_LATEST UINT8_MAX
 
 /** @return whether the queue gives a frame one buffer and takes it unchanged. */
 static bool
@@ -46,35 +48,49 @@ nb_posted(struct shca_rq *rq, unsigned int nb)
 	return (uint16_t)(rq->pi_seen - rq->ci) < nb ? (uint16_t)(rq->pi_seen - rq->ci) : nb;
 }
 
-/** @return the buffer of WQE ci for @p length bytes, or NULL when the WQE is any special case. */
-static inline uint8_t *
-buffer(struct run *run, uint32_t length)
+/** @return the buffer of a segment that differs from the one before, or NULL when it is any special
+ * case. */
+static __attribute__((noinline)) uint8_t *
+look_up(struct run *run, const struct shca_rq *rq, const struct mlx5_wqe_data_seg *segment)
 {
-	struct shca_rq *rq = run->rq;
-	struct mlx5_wqe_data_seg segment;
-	uint32_t room;
+	const uint32_t room = be32toh(segment->byte_count), length = run->line->length;
 
-	memcpy(&segment, shca_rq_segments(rq, rq->ci), sizeof(segment));
-	room = be32toh(segment.byte_count);
 	if (room < length || room >= MLX5_INLINE_SEG)
 		return NULL;
-	return shca_mem_window_ptr(&run->window, rq->dev->mem, rq->attr.pdn, be32toh(segment.lkey),
-		be64toh(segment.addr), length, true);
+	return shca_segment_look_up(&run->like, rq->dev->mem, rq->attr.pdn, segment, length, true);
 }
 
-static inline struct shca_minicqe
-make_mini(const struct run *run, struct shca_rx_csum rx_csum)
+/** @return the buffer of WQE ci, or NULL when the WQE is any special case. */
+static inline uint8_t *
+buffer(struct run *run, const struct shca_rq *rq)
 {
-	struct shca_minicqe mini = { .byte_count = htobe32(run->line->length) };
+	const uint64_t *ring = (const void *)shca_rq_segments(rq, rq->ci);
+	struct mlx5_wqe_data_seg segment;
+	uint64_t word[2];
+	uint8_t *at;
 
-	if (run->rq->attr.cq->block->format == SHCA_MINI_HASH) {
-		mini.rss_hash = htobe32(run->line->rss_hash);
-	} else {
-		mini.checksum = rx_csum.checksum;
-		if (run->rq->attr.cq->block->format == SHCA_MINI_CSUM_STRIDX)
-			mini.stride_index = htobe16(run->rq->ci);
+	/* Each word once: the program may write them at any time. */
+	word[0] = __atomic_load_n(&ring[0], __ATOMIC_RELAXED);
+	word[1] = __atomic_load_n(&ring[1], __ATOMIC_RELAXED);
+	static_assert(sizeof(word) == sizeof(segment), "two words");
+	memcpy(&segment, word, sizeof(segment));
+	at = shca_segment_ptr(&run->like, &segment);
+	return __builtin_expect(at != NULL, true) ? at : look_up(run, rq, &segment);
+}
+
+/** Put the frame for WQE ci into the block of the one before. */
+static inline void
+push_like(struct run *run, struct shca_rq *rq, uint16_t checksum)
+{
+	struct shca_cq *cq = rq->attr.cq;
+
+	if (run->wants_sum) {
+		run->mini.checksum = checksum;
+		if (cq->block->format == SHCA_MINI_CSUM_STRIDX)
+			run->mini.stride_index = htobe16(rq->ci);
 	}
-	return mini;
+	shca_cq_push_like(cq, &run->mini);
+	run->room--;
 }
 
 static inline uint8_t
@@ -83,9 +99,11 @@ good(struct shca_rx_csum rx_csum)
 	return (uint8_t)(rx_csum.l3_good << 1 | rx_csum.l4_good);
 }
 
-static void
-push(struct run *run, struct shca_rx_csum rx_csum)
+/** Complete a frame by a CQE of its own, or as the first one of its kind in a block. */
+static __attribute__((noinline)) void
+push(struct run *run, const uint8_t *bytes)
 {
+	const struct shca_rx_csum rx_csum = shca_rx_csum_check(bytes, &run->stack, true);
 	const struct shca_rq *rq = run->rq;
 	const struct shca_cqe_rx cqe_rx = {
 		.byte_count = run->line->length,
@@ -100,22 +118,25 @@ push(struct run *run, struct shca_rx_csum rx_csum)
 	shca_cqe_describe_plain(&described, &run->line->packet.outer, rx_csum, rq->dev->ticks);
 	shca_cqe_set_rx(&cqe, &described, &cqe_rx);
 	shca_cq_push(rq->attr.cq, &cqe, false);
-	if (rq->attr.cq->block == NULL)
-		return;
-	shca_cq_prefetch_title(rq->attr.cq);
+	if (rq->attr.cq->block != NULL)
+		shca_cq_prefetch_title(rq->attr.cq);
 	run->latest = good(rx_csum);
+	run->room = shca_cq_room_like(rq->attr.cq);
 }
 
 /** The frame is in its buffer. */
 static inline void
-complete(struct run *run, const uint8_t *bytes)
+complete(struct run *run, struct shca_rq *rq, const uint8_t *bytes)
 {
-	const struct shca_rx_csum rx_csum = shca_rx_csum_check(bytes, &run->stack);
-	struct shca_rq *rq = run->rq;
+	struct shca_rx_csum rx_csum;
 
-	if (good(rx_csum) != run->latest ||
-		!shca_cq_push_like(rq->attr.cq, make_mini(run, rx_csum)))
-		push(run, rx_csum);
+	if (run->room != 0)
+		rx_csum = shca_rx_csum_check(bytes, &run->stack, run->wants_sum);
+	if (run->room != 0 && good(rx_csum) == run->latest) {
+		push_like(run, rq, rx_csum.checksum);
+	} else {
+		push(run, bytes);
+	}
 	rq->ci++;
 	rq->dev->stats.rx_steered++;
 	rq->count.packets++;
@@ -139,12 +160,12 @@ receive_plain(struct run *run, const struct shca_frame *frame, unsigned int nb_f
 
 		shca_touch(dev, SHCA_TOUCH_RQ_RING, rq);
 		shca_rq_prefetch(rq);
-		to = buffer(run, length);
+		to = buffer(run, rq);
 		if (to == NULL)
 			return i;
 		shca_touch(dev, SHCA_TOUCH_RQ_BUFFER, rq);
 		shca_copy(to, frame[i].bytes, length);
-		complete(run, frame[i].bytes);
+		complete(run, rq, frame[i].bytes);
 	}
 	return nb_frames;
 }
@@ -161,7 +182,7 @@ receive_one(struct run *run, const struct shca_frame *frame)
 	};
 
 	packet.bytes = frame->bytes;
-	run->latest = NONE_LATEST;
+	run->room = 0;
 	shca_rq_receive(run->rq, &rx, &cqe_rx);
 }
 
@@ -169,14 +190,18 @@ void
 shca_rq_run_receive(const struct shca_flow_cache_line *line, const struct shca_frame *frame,
 	unsigned int nb_frames)
 {
+	const struct shca_minicqe_block *block = line->rq->attr.cq->block;
 	struct run run = {
 		.rq = line->rq,
 		.line = line,
 		.stack = shca_rx_csum_stack(frame->bytes, &line->packet.outer),
-		.latest = NONE_LATEST,
+		.mini = { .byte_count = htobe32(line->length) },
+		.wants_sum = block == NULL || block->format != SHCA_MINI_HASH,
 	};
 	unsigned int i = 0;
 
+	if (!run.wants_sum)
+		run.mini.rss_hash = htobe32(line->rss_hash);
 	while (i < nb_frames) {
 		i += receive_plain(&run, frame + i, nb_frames - i);
 		if (i < nb_frames)

@@ -87,22 +87,15 @@ shca_cq_next(const struct shca_cq *cq)
 }
 
 /**
- * @return an upper bound of unread completions before @p next.
+ * @return an upper bound of unread completions.
  *
  * DPDK and VPP write 16 bits of their consumer index for send CQs, others 24: compare 16 bits as
  * long as they distinguish a full ring from an empty one.
  */
 static inline uint32_t
-shca_cq_nb_unread_before(const struct shca_cq *cq, uint32_t next)
-{
-	return (next - cq->ci_seen) & cq->unread_mask;
-}
-
-/** @return an upper bound of unread completions. */
-static inline uint32_t
 shca_cq_nb_unread(const struct shca_cq *cq)
 {
-	return shca_cq_nb_unread_before(cq, shca_cq_next(cq));
+	return (shca_cq_next(cq) - cq->ci_seen) & cq->unread_mask;
 }
 
 /** Prefetch the lines of a block that has just begun. */
@@ -122,19 +115,27 @@ shca_cq_prefetch_mini_cqes(const struct shca_cq *cq)
 		shca_prefetch_write(shca_cq_body(cq, cq->pi + cq->block->nb));
 }
 
-/**
- * Append a completion like the latest (shca_minicqe_add_like()) to a CQ that compresses.
- * @return false when the caller must use shca_cq_push()
- */
-static inline bool
-shca_cq_push_like(struct shca_cq *cq, struct shca_minicqe mini)
+/** @return how many completions like the latest, which shca_cq_push() has put into @p cq now, its
+ * block can take. */
+static inline uint32_t
+shca_cq_room_like(const struct shca_cq *cq)
 {
-	if (cq->failed || shca_cq_nb_unread_before(cq, cq->pi + cq->block->nb) >= cq->limit ||
-		!shca_minicqe_add_like(cq->block, mini))
-		return false;
+	uint32_t unread, room;
+
+	if (cq->failed || cq->block == NULL)
+		return 0;
+	unread = shca_cq_nb_unread(cq);
+	room = unread < cq->limit ? cq->limit - unread : 0;
+	return room < shca_minicqe_room(cq->block) ? room : shca_minicqe_room(cq->block);
+}
+
+/** Append a completion like the latest (shca_minicqe_add_like()); there is room. */
+static inline void
+shca_cq_push_like(struct shca_cq *cq, const struct shca_minicqe *mini)
+{
+	shca_minicqe_add_like(cq->block, mini);
 	shca_cq_prefetch_mini_cqes(cq);
 	cq->count.packets++;
-	return true;
 }
 
 #endif /* SHCA_HW_STATE_CQ_H */

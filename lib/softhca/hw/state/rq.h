@@ -71,7 +71,9 @@ shca_rq_prefetch(const struct shca_rq *rq)
 	const struct mlx5_wqe_data_seg *soon =
 		shca_rq_segments(rq, rq->ci + SHCA_RQ_PREFETCH_BUFFERS);
 
-	shca_prefetch_read(shca_rq_segments(rq, rq->ci + SHCA_RQ_PREFETCH_WQES));
+	/* Short WQEs share lines. */
+	if (rq->ci % SHCA_RQ_PREFETCH_BUFFERS == 0)
+		shca_prefetch_read(shca_rq_segments(rq, rq->ci + SHCA_RQ_PREFETCH_WQES));
 	/* Most regions begin at the address that they name; a prefetch of another line does no
 	 * harm. */
 	shca_prefetch_write((const void *)(uintptr_t)be64toh(soon->addr));

@@ -199,6 +199,23 @@ fragments_options_truncation(void **state)
 	assert_int_equal(cqe.l4_hdr_type, 0x28);
 }
 
+/** A UDP checksum of zero is none; TCP has other fields there. */
+static void
+no_checksum(void **state)
+{
+	uint8_t bytes[128];
+	uint32_t length = rig_packet(bytes, RIG_IPV4_UDP, false, 40);
+
+	(void)state;
+	rig_put16(bytes + 14 + 20 + 6, 0);
+	assert_int_equal(describe(bytes, length).hds_ip_ext, 0x07);
+	length = rig_packet(bytes, RIG_IPV4_TCP, false, 40);
+	assert_int_equal(describe(bytes, length).hds_ip_ext, 0x07);
+	rig_put16(bytes + 14 + 20 + 6, 0);
+	bytes[length - 1] ^= 1;
+	assert_int_equal(describe(bytes, length).hds_ip_ext, 0x03);
+}
+
 /** The checksum field stops at the end of the IP packet: padding is not in it. */
 static void
 checksum_field(void **state)
@@ -279,6 +296,7 @@ main(void)
 		cmocka_unit_test(golden_errors),
 		cmocka_unit_test(header_types),
 		cmocka_unit_test(fragments_options_truncation),
+		cmocka_unit_test(no_checksum),
 		cmocka_unit_test(checksum_field),
 		cmocka_unit_test(tunnels),
 		cmocka_unit_test(print),

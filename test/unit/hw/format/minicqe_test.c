@@ -252,6 +252,112 @@ overrun(void **state)
 	rig_close(&rig);
 }
 
+/** A frame from UDP port @p port, without a checksum. */
+static void
+come_from(struct rig *rig, uint16_t port)
+{
+	uint8_t frame[256];
+	const uint32_t length = rig_packet(frame, RIG_IPV4_UDP, false, 22);
+
+	rig_put16(frame + 14 + 20, port);
+	rig_put16(frame + 14 + 20 + 6, 0);
+	rig_come(&rig->wire, frame, length);
+}
+
+/** @p nb frames alike come at once. */
+static void
+come_alike(struct rig *rig, unsigned int nb)
+{
+	for (unsigned int i = 0; i < nb; i++)
+		come_from(rig, 1000);
+	rig_run(rig);
+	rig_forget(&rig->wire);
+}
+
+/** The same for frames alike, whose completions are appended without being compared. */
+static void
+overrun_in_a_flow(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.nb_cqes = 16;
+	rig.rq_attr.nb_wqes = 64;
+	rig.rx_mini = SHCA_MINI_HASH;
+	rig.model.cqe_comp_max = 64;
+	rig_open(&rig);
+	rig_fill_rx(&rig, 40);
+	come_alike(&rig, 16);
+	assert_int_equal(slot(&rig.rx, 0)[47], 16);
+	/* Room for four, although the block could take sixteen. */
+	__atomic_store_n(&rig.rx.dbrec[0], htobe32(4), __ATOMIC_RELEASE);
+	come_alike(&rig, 4);
+	assert_int_equal(rig.rx.nb_error_events, 0);
+	assert_int_equal(slot(&rig.rx, 0)[47], 4);
+	__atomic_store_n(&rig.rx.dbrec[0], htobe32(8), __ATOMIC_RELEASE);
+	come_alike(&rig, 12);
+	assert_int_equal(rig.rx.nb_error_events, 1);
+	assert_int_equal(slot(&rig.rx, 4)[47], 4);
+	assert_int_equal(rig.rx.cq->count.packets, 24);
+	rig_close(&rig);
+}
+
+/** Flows whose completions differ in the hash alone share a block. */
+static void
+flows_in_a_block(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.nb_cqes = 16;
+	rig.rq_attr.nb_wqes = 64;
+	rig.rx_mini = SHCA_MINI_HASH;
+	rig.model.cqe_comp_max = 64;
+	rig.tir_attr.hash_fields = IBV_RX_HASH_SRC_PORT_UDP | IBV_RX_HASH_DST_PORT_UDP;
+	rig_open(&rig);
+	rig_fill_rx(&rig, 40);
+	for (unsigned int i = 0; i < 8; i++)
+		come_from(&rig, i < 3 || i > 4 ? 1000 : 1001);
+	rig_run(&rig);
+	assert_int_equal(slot(&rig.rx, 0)[63], 0x2c);
+	assert_int_equal(slot(&rig.rx, 0)[47], 8);
+	for (unsigned int i = 1; i < 8; i++)
+		assert_int_equal(memcmp(slot(&rig.rx, 1), slot(&rig.rx, 1) + (size_t)i * 8, 4) != 0,
+			i == 3 || i == 4);
+	rig_close(&rig);
+}
+
+/** A block ends at a completion with an error; another begins behind it. */
+static void
+error_in_a_flow(void **state)
+{
+	struct mlx5_wqe_data_seg small;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.nb_cqes = 64;
+	rig.rq_attr.nb_wqes = 64;
+	rig.rx_mini = SHCA_MINI_HASH;
+	rig.model.cqe_comp_max = 64;
+	rig_open(&rig);
+	rig_fill_rx(&rig, 3);
+	small = rig_segment(20, rig.mr->lkey, (uintptr_t)rig.buffers);
+	rig_post_rx(&rig, &small, 1);
+	rig_fill_rx(&rig, 4);
+	come_alike(&rig, 8);
+	assert_int_equal(slot(&rig.rx, 0)[63], 0x2c);
+	assert_int_equal(slot(&rig.rx, 0)[47], 3);
+	assert_int_equal(slot(&rig.rx, 3)[63], MLX5_CQE_RESP_ERR << 4);
+	assert_int_equal(slot(&rig.rx, 3)[55], MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR);
+	assert_int_equal(slot(&rig.rx, 4)[63], 0x2c);
+	assert_int_equal(slot(&rig.rx, 4)[47], 4);
+	assert_int_equal(slot(&rig.rx, 4)[61], 4);
+	rig_close(&rig);
+}
+
 /** CQEs of 128 bytes: the first half stays as it was, or is written with zeros. */
 static void
 padding(void **state)
@@ -301,6 +407,7 @@ drain(struct rig *rig, struct seen *seen)
 		assert_int_equal(title.op_own >> 4, MLX5_CQE_RESP_SEND);
 		if ((title.op_own >> 2 & 3) == 3) {
 			nb = be32toh(title.byte_count);
+			assert_uint_in_range(nb, 2, rig->model.cqe_comp_max);
 			seen->nb_blocks++;
 		}
 		for (unsigned int i = 0; i < nb; i++) {
@@ -338,7 +445,7 @@ play(enum shca_mini_format format, bool is_one_flow, struct seen *seen)
 	rig.nb_cqes = 64;
 	rig.rq_attr.nb_wqes = 64;
 	rig.rx_mini = format;
-	rig.model.cqe_comp_max = 64;
+	rig.model.cqe_comp_max = is_one_flow ? 8 : 64;
 	rig.tir_attr.hash_fields = IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4 |
 		IBV_RX_HASH_SRC_PORT_UDP | IBV_RX_HASH_DST_PORT_UDP;
 	rig_open(&rig);
@@ -364,6 +471,8 @@ play(enum shca_mini_format format, bool is_one_flow, struct seen *seen)
 				frame[27] = (uint8_t)rand();
 			else if (rand() % 4 == 0) /* the checksum alone */
 				frame[length - 1] ^= 1;
+			else if (kind == RIG_IPV4_UDP && rand() % 2 == 0) /* none */
+				rig_put16(frame + 14 + 20 + 6, 0);
 			rig_come(&rig.wire, frame, length);
 		}
 		rig_run(&rig);
@@ -421,6 +530,9 @@ main(void)
 		cmocka_unit_test(what_ends_a_block),
 		cmocka_unit_test(sends),
 		cmocka_unit_test(overrun),
+		cmocka_unit_test(overrun_in_a_flow),
+		cmocka_unit_test(flows_in_a_block),
+		cmocka_unit_test(error_in_a_flow),
 		cmocka_unit_test(padding),
 		cmocka_unit_test(same_as_uncompressed),
 		cmocka_unit_test(same_in_a_flow),

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Data segments of WQEs, most of which have the length and the key of the one before: what was
+ * found out about that one then holds, and only the address is left to look at.
+ */
+#ifndef SHCA_HW_QUEUE_SEGMENT_H
+#define SHCA_HW_QUEUE_SEGMENT_H
+
+#include <assert.h>
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "hw/format/hw.h"
+
+/** The latest segment that was looked up. All zero: none yet. */
+struct shca_segment_like {
+	uint64_t head;   /**< its length and key, as they lie in the ring */
+	uint64_t last;   /**< bytes from the region's beginning to where an access begins at most */
+	uint32_t length; /**< bytes of an access */
+	struct shca_mem_window window;
+};
+
+/** @return the length and key of a segment, as they lie in the ring. */
+static inline uint64_t
+shca_segment_head(const struct mlx5_wqe_data_seg *segment)
+{
+	uint64_t head;
+
+	static_assert(offsetof(struct mlx5_wqe_data_seg, addr) == sizeof(head), "what is before");
+	memcpy(&head, segment, sizeof(head));
+	return head;
+}
+
+/** @return where @p segment points, if it is like that of @p like, and what is accessed lies in its
+ * region; otherwise NULL. */
+static inline uint8_t *
+shca_segment_ptr(const struct shca_segment_like *like, const struct mlx5_wqe_data_seg *segment)
+{
+	uint64_t addr, offset;
+
+	memcpy(&addr, &segment->addr, sizeof(addr));
+	/* An address before the region is beyond its end, modulo 2^64. */
+	offset = be64toh(addr) - like->window.iova;
+	if (shca_segment_head(segment) != like->head || offset > like->last)
+		return NULL;
+	return like->window.start + offset;
+}
+
+/**
+ * Look up the first @p length bytes that @p segment points at, for those that are like it.
+ * @return as shca_mem_ptr()
+ */
+static inline uint8_t *
+shca_segment_look_up(struct shca_segment_like *like, struct shca_mem *mem, uint32_t pdn,
+	const struct mlx5_wqe_data_seg *segment, uint32_t length, bool write)
+{
+	uint8_t *at = shca_mem_window_ptr(&like->window, mem, pdn, be32toh(segment->lkey),
+		be64toh(segment->addr), length, write);
+
+	if (at != NULL) {
+		like->head = shca_segment_head(segment);
+		like->length = length;
+		like->last = like->window.length - length;
+	}
+	return at;
+}
+
+#endif /* SHCA_HW_QUEUE_SEGMENT_H */
