@@ -116,40 +116,27 @@ mdv_vec_load_words(void *const *from, mdv_vec *word0, mdv_vec *word2)
 	(mdv_vec) _mm256_shuffle_pd((__m256d)mdv_vec_load(a), (__m256d)mdv_vec_load(b), odd)
 #endif
 
-/** @{ Words 0 and 3, or 1 and 2, of what is at each of four addresses, @p stride bytes apart; by
- * whole loads, too. */
+/** Words 0 to 3 of what is at each of four addresses, @p stride bytes apart; by whole loads, too.
+ * What the caller does not use costs nothing. */
 static __rte_always_inline void
-mdv_vec_load_outer(const void *from, size_t stride, mdv_vec *word0, mdv_vec *word3)
+mdv_vec_load_rows(const void *from, size_t stride, mdv_vec words[MDV_VEC_LANES])
 {
 	const uint8_t *at = from;
 #if defined(__AVX__)
-	const mdv_vec a = mdv_vec_pick(at, at + stride, 0xc);
-	const mdv_vec b = mdv_vec_pick(at + 2 * stride, at + 3 * stride, 0xc);
+	const mdv_vec outer_a = mdv_vec_pick(at, at + stride, 0xc);
+	const mdv_vec outer_b = mdv_vec_pick(at + 2 * stride, at + 3 * stride, 0xc);
+	const mdv_vec inner_a = mdv_vec_pick(at, at + stride, 0x3);
+	const mdv_vec inner_b = mdv_vec_pick(at + 2 * stride, at + 3 * stride, 0x3);
 
-	*word0 = MDV_VEC_LOW(a, b);
-	*word3 = MDV_VEC_HIGH(a, b);
+	words[0] = MDV_VEC_LOW(outer_a, outer_b);
+	words[1] = MDV_VEC_LOW(inner_a, inner_b);
+	words[2] = MDV_VEC_HIGH(inner_a, inner_b);
+	words[3] = MDV_VEC_HIGH(outer_a, outer_b);
 #else
-	*word0 = mdv_vec_load_column(at, stride);
-	*word3 = mdv_vec_load_column(at + 3 * sizeof(uint64_t), stride);
+	MDV_VEC_EACH(i)
+	words[i] = mdv_vec_load_column(at + i * sizeof(uint64_t), stride);
 #endif
 }
-
-static __rte_always_inline void
-mdv_vec_load_inner(const void *from, size_t stride, mdv_vec *word1, mdv_vec *word2)
-{
-	const uint8_t *at = from;
-#if defined(__AVX__)
-	const mdv_vec a = mdv_vec_pick(at, at + stride, 0x3);
-	const mdv_vec b = mdv_vec_pick(at + 2 * stride, at + 3 * stride, 0x3);
-
-	*word1 = MDV_VEC_LOW(a, b);
-	*word2 = MDV_VEC_HIGH(a, b);
-#else
-	*word1 = mdv_vec_load_column(at + sizeof(uint64_t), stride);
-	*word2 = mdv_vec_load_column(at + 2 * sizeof(uint64_t), stride);
-#endif
-}
-/** @} */
 
 /** The bytes of each lane the other way round. */
 static __rte_always_inline mdv_vec

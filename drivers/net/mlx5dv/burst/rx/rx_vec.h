@@ -135,34 +135,31 @@ mdv_rx_vec_four(const struct mdv_rxq *rxq, const struct mdv_hw_cqe *cqes, uint32
 		MDV_RX_RUNTIME_VLAN | (opts & MDV_RX_MARK ? MDV_RX_RUNTIME_MARK : 0);
 	const mdv_vec owners =
 		mdv_vec_load_column((const uint8_t *)cqes + 7 * sizeof(uint64_t), sizeof(*cqes));
-	mdv_vec info, headers, lens, hdr_type, flags, last, rows[MDV_VEC_LANES];
+	mdv_vec words[MDV_VEC_LANES], lens, hdr_type, flags, last, rows[MDV_VEC_LANES];
 	uint8_t runtime_opts;
 
 	if (!mdv_vec_is_zero((owners ^ (uint64_t)op_own << 56) & (uint64_t)op_own_mask << 56))
 		return false;
 	/* The device writes the owner bit last: orders its load before those of the CQE's body. */
 	rte_io_rmb();
-	mdv_vec_load_outer(cqes, sizeof(*cqes), &info, &headers);
+	mdv_vec_load_rows(cqes, sizeof(*cqes), words);
 	lens = mdv_rx_vec_word(cqes, 5) & UINT32_MAX;
 	if (opts & MDV_RX_STRIDE) {
 		if (!mdv_rx_stride_are_next(rxq, ci, lens, mdv_vec_swap(owners) >> 16 & UINT16_MAX))
 			return false;
 		lens &= UINT16_MAX;
 	}
-	hdr_type = mdv_rx_vec_hdr_type(info, headers, opts);
+	hdr_type = mdv_rx_vec_hdr_type(words[0], words[3], opts);
 	flags = opts & MDV_RX_CSUM ? hdr_type >> 32 : mdv_vec_all(0);
 	last = lens & UINT16_MAX;
 	if (opts & MDV_RX_HASH) {
-		mdv_vec hash, hash_type;
-
-		mdv_vec_load_inner(cqes, sizeof(*cqes), &hash, &hash_type);
 		flags |= mdv_rx_vec_flag(
-			hash_type & MDV_HW_CQE_HASH_TYPE_MASK, RTE_MBUF_F_RX_RSS_HASH);
-		last |= mdv_vec_swap(hash) << 32;
+			words[2] & MDV_HW_CQE_HASH_TYPE_MASK, RTE_MBUF_F_RX_RSS_HASH);
+		last |= mdv_vec_swap(words[1]) << 32;
 	}
 	runtime_opts = rxq->ring.runtime_opts & runtime_mask;
 	if (runtime_opts != 0)
-		mdv_rx_vec_runtime(runtime_opts, headers, owners, mbufs, &flags, &last);
+		mdv_rx_vec_runtime(runtime_opts, words[3], owners, mbufs, &flags, &last);
 	if (opts & MDV_RX_TIMESTAMP)
 		flags |= mdv_rx_vec_timestamps(rxq, cqes, mbufs);
 	mdv_vec_transpose(rearm, flags, (hdr_type & UINT32_MAX) | lens << 32, last, rows);
@@ -185,7 +182,7 @@ mdv_rx_vec_post_four(struct rte_mbuf **mbufs, struct mlx5_wqe_data_seg *wqes,
 	wqes[i].addr = addrs[i];
 }
 
-/** The same as mdv_rx_post() for mbufs of one lkey, by fours. */
+/** The same as mdv_rx_post() for mbufs of one lkey, by eights; the rest of a refill one by one. */
 static __rte_always_inline void
 mdv_rx_vec_post(struct mdv_rxq *rxq, uint32_t idx, struct rte_mbuf *const *from, uint32_t nb)
 {
@@ -201,12 +198,7 @@ mdv_rx_vec_post(struct mdv_rxq *rxq, uint32_t idx, struct rte_mbuf *const *from,
 		mbufs += 2 * MDV_VEC_LANES;
 		wqes += 2 * MDV_VEC_LANES;
 	}
-	if (nb & MDV_VEC_LANES) {
-		mdv_rx_vec_post_four(mbufs, wqes, from, offset);
-		mbufs += MDV_VEC_LANES;
-		from += MDV_VEC_LANES;
-	}
-	nb &= MDV_VEC_LANES - 1;
+	nb &= 2 * MDV_VEC_LANES - 1;
 	if (nb != 0)
 		mdv_rx_post(rxq, mbufs - rxq->ring.mbufs, from, nb);
 }
