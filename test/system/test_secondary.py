@@ -177,18 +177,31 @@ def test_a_killed_secondary_harms_nobody(huge, tmp_path, way):
             check_both(peer)
 
 
-def test_the_end_of_the_primary_is_noticed(huge, tmp_path):
-    """In the middle of traffic; testpmd, told of the removal, ends by itself."""
+def kill_primary(huge, tmp_path):
+    """In the middle of traffic; the secondary, which has ended by itself."""
     with primary(huge, tmp_path) as (pmd, peer), secondary(pmd) as second:
         begin(second)
         check_both(peer)
         peer.send(*datagrams(1, 200))
         os.kill(pmd.pid(), signal.SIGKILL)
-        second.terminal.expect("port 0: the primary process has ended", 0, PATIENCE)
-        second.terminal.expect("Port 0: device removal event", 0, PATIENCE)
         second.status = second.terminal.wait(PATIENCE)
-        assert second.status >= 0, "ended by a signal"
         pmd.status = pmd.terminal.wait(PATIENCE)
+    return second
+
+
+def test_the_end_of_the_primary_is_noticed(huge, tmp_path):
+    """By the driver; testpmd, told of the removal, ends by itself.
+
+    Twice a second testpmd looks for the primary's lock, which the kernel drops before it tells of the end: where it
+    looks in between it ends before the driver can know, and this shows nothing.
+    """
+    for _ in range(10):
+        second = kill_primary(huge, tmp_path)
+        assert second.status >= 0, "ended by a signal"
+        seen = second.terminal.text
+        if "Primary process is no longer active" not in seen or "the primary process has ended" in seen:
+            break
+    assert re.search("port 0: the primary process has ended.*Port 0: device removal event", seen, re.S), seen[-1000:]
 
 
 def test_the_port_is_closed_under_it(huge, tmp_path):
