@@ -27,6 +27,8 @@
 #define MDV_VEC_EACH(i) _Pragma("GCC unroll 4") for (unsigned int i = 0; i < MDV_VEC_LANES; i++)
 
 typedef uint64_t mdv_vec __attribute__((vector_size(32)));
+typedef int64_t mdv_vec_signed __attribute__((vector_size(32)));
+typedef uint32_t mdv_vec_words __attribute__((vector_size(32)));
 typedef uint64_t mdv_vec_half __attribute__((vector_size(16)));
 typedef uint8_t mdv_vec_bytes __attribute__((vector_size(32)));
 /** A vector in memory: at any address, over any type. Not by memcpy(), which would leave a copy on
@@ -158,6 +160,31 @@ mdv_vec_swap_halves(mdv_vec vec)
 		15, 14, 13, 12, 19, 18, 17, 16, 23, 22, 21, 20, 27, 26, 25, 24, 31, 30, 29, 28);
 }
 
+/** Bits 15:0 of each lane, in both of its halves. */
+static __rte_always_inline mdv_vec
+mdv_vec_twice(mdv_vec vec)
+{
+#if defined(__AVX2__)
+	return (mdv_vec)_mm256_shuffle_epi8((__m256i)vec,
+		_mm256_set1_epi64x((int64_t)UINT64_C(0x8080010080800100)) +
+			(__m256i)(mdv_vec){ 0, 0x0000080800000808, 0, 0x0000080800000808 });
+#else
+	vec &= UINT16_MAX;
+	return vec | vec << 32;
+#endif
+}
+
+/** The lower halves of the lanes of @p low, the upper ones of @p high. */
+static __rte_always_inline mdv_vec
+mdv_vec_halves(mdv_vec low, mdv_vec high)
+{
+#if defined(__AVX2__)
+	return (mdv_vec)_mm256_blend_epi32((__m256i)low, (__m256i)high, 0xaa);
+#else
+	return (low & UINT32_MAX) | (high & ~(uint64_t)UINT32_MAX);
+#endif
+}
+
 /** All bits of the lanes that are equal. */
 static __rte_always_inline mdv_vec
 mdv_vec_equal(mdv_vec a, mdv_vec b)
@@ -180,15 +207,24 @@ mdv_vec_is_zero(mdv_vec vec)
 #endif
 }
 
-/** Is the top bit of no lane set? */
+/** Is the top bit of each half of each lane set? */
 static __rte_always_inline bool
-mdv_vec_none_negative(mdv_vec vec)
+mdv_vec_all_negative(mdv_vec vec)
 {
 #if defined(__AVX__)
-	return _mm256_testz_pd((__m256d)vec, (__m256d)vec);
+	return _mm256_testc_ps((__m256)vec, (__m256)mdv_vec_all(UINT64_MAX));
 #else
-	return (int64_t)(vec[0] | vec[1] | vec[2] | vec[3]) >= 0;
+	const uint64_t signs = UINT64_C(0x8000000080000000);
+
+	return (vec[0] & vec[1] & vec[2] & vec[3] & signs) == signs;
 #endif
+}
+
+/** All bits of the lanes that are greater, as signed numbers. */
+static __rte_always_inline mdv_vec
+mdv_vec_greater(mdv_vec a, mdv_vec b)
+{
+	return (mdv_vec)((mdv_vec_signed)a > (mdv_vec_signed)b);
 }
 
 static __rte_always_inline uint64_t

@@ -45,8 +45,8 @@ static uint32_t
 append_pointers(
 	struct mdv_txq *txq, struct mdv_tx_copy_wqe *wqe, struct rte_mbuf **pkts, uint32_t nb)
 {
-	const struct mdv_tx_vec_common common = mdv_tx_vec_common_of(txq, wqe->flags);
-	const uint32_t len_min = mdv_tx_copy_beyond(txq, 0);
+	const struct mdv_tx_vec_common common =
+		mdv_tx_vec_common_of(txq, wqe->flags, mdv_tx_copy_beyond(txq, 0));
 	struct mlx5_wqe_data_seg *segs = (void *)wqe->at;
 	struct mdv_tx_vec_data data;
 	mdv_vec sum = mdv_vec_all(0);
@@ -54,13 +54,13 @@ append_pointers(
 
 	nb = RTE_MIN(nb, (uint32_t)(wqe->flat - wqe->at) / 16);
 	for (n = 0; n + MDV_VEC_LANES <= nb; n += MDV_VEC_LANES) {
-		if (!mdv_tx_vec_read(&common, pkts + n, &data, len_min, MDV_TX_COPY_OPTS))
+		if (!mdv_tx_vec_read(&common, pkts + n, &data, MDV_TX_COPY_OPTS))
 			break;
 		mdv_vec_store_pairs(segs + n, sizeof(segs[0]), data.low, data.high);
 		mdv_vec_store(wqe->mbufs + n, mdv_vec_load(pkts + n));
-		sum += data.tails & UINT16_MAX;
+		sum += data.lens;
 	}
-	wqe->nb_bytes += mdv_vec_sum(sum);
+	wqe->nb_bytes += (uint32_t)mdv_vec_sum(sum);
 	if (n == 0 && mdv_tx_vec_one(txq, pkts[0], segs, wqe->flags, MDV_TX_COPY_OPTS)) {
 		wqe->mbufs[0] = pkts[0];
 		wqe->nb_bytes += pkts[0]->data_len;

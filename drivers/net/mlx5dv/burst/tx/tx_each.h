@@ -19,7 +19,6 @@
 /** Fields that four WQEs share. */
 struct mdv_tx_each_common {
 	struct mdv_tx_vec_common vec;
-	uint64_t len_min;
 	/** ctrl 63:0 of the first four WQEs, in CPU order; lanes in crossed order */
 	mdv_vec order;
 	mdv_vec event; /**< ctrl 127:64 */
@@ -34,14 +33,14 @@ mdv_tx_each_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint1
 	const uint64_t first = (uint64_t)pc << 40 | (uint64_t)MLX5_OPCODE_SEND << 32 |
 		txq->ring.sqn << 8 | (MDV_TX_WQE_DS_HEAD + 1);
 	const uint64_t numbers[] = { 0, 1ULL << 40, 2ULL << 40, 3ULL << 40 };
-	const struct mdv_tx_vec_common vec = mdv_tx_vec_common(txq, mbuf, opts);
+	const uint32_t len_min =
+		opts & MDV_TX_INLINE ? mdv_tx_copy_beyond(txq, RTE_VLAN_HLEN) : MDV_TX_FRAME_MIN;
+	const struct mdv_tx_vec_common vec = mdv_tx_vec_common(txq, mbuf, len_min, opts);
 	const uint64_t cs_flags =
 		opts & MDV_TX_CSUM ? mdv_tx_csums[mdv_tx_csum_index(vec.flags)] : 0;
 
 	return (struct mdv_tx_each_common){
 		.vec = vec,
-		.len_min = opts & MDV_TX_INLINE ? mdv_tx_copy_beyond(txq, RTE_VLAN_HLEN)
-						: MDV_TX_FRAME_MIN,
 		.order = mdv_vec_all(first) + (mdv_vec)MDV_VEC_CROSSED(numbers),
 		.event = mdv_vec_all(rte_cpu_to_be_32(MDV_HW_CTRL_CQE_ON_FIRST_ERROR)),
 		.csum = mdv_vec_all(cs_flags << 32),
@@ -56,7 +55,7 @@ mdv_tx_each_four(const struct mdv_tx_each_common *common, struct rte_mbuf **pkts
 	struct mdv_tx_vec_data data;
 	mdv_vec tags, crossed[MDV_VEC_LANES];
 
-	if (unlikely(!mdv_tx_vec_read(&common->vec, pkts, &data, common->len_min, opts)))
+	if (unlikely(!mdv_tx_vec_read(&common->vec, pkts, &data, opts)))
 		return false;
 	/* The tags are in bits 63:32, as mdv_tx_wqe_insert() has them. */
 	tags = mdv_vec_swap((data.tails >> 16 & UINT16_MAX) | MDV_HW_ETH_INSERT_CVLAN);
@@ -65,7 +64,7 @@ mdv_tx_each_four(const struct mdv_tx_each_common *common, struct rte_mbuf **pkts
 	MDV_VEC_EACH(i)
 	mdv_vec_store(wqes + i * MLX5_SEND_WQE_BB, rows[i]);
 	mdv_vec_store_pairs(wqes + sizeof(rows[0]), MLX5_SEND_WQE_BB, data.low, data.high);
-	*bytes += data.tails & UINT16_MAX;
+	*bytes += data.lens;
 	return true;
 }
 
@@ -106,7 +105,7 @@ mdv_tx_each(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t b
 	}
 	if (n == 0)
 		return 0;
-	pos->bytes += mdv_vec_sum(sum);
+	pos->bytes += (uint32_t)mdv_vec_sum(sum);
 	pos->last = wqes + (n - 1) * MLX5_SEND_WQE_BB;
 	pos->pc += n;
 	pos->head += n;

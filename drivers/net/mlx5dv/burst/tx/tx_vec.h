@@ -49,54 +49,63 @@ mdv_tx_vec_flags(const unsigned int opts)
 
 /** The values that four packets are compared with. */
 struct mdv_tx_vec_common {
-	mdv_vec start,
-		last;   /**< the region of the last hit: its first address, bytes behind that */
-	mdv_vec key;    /**< its lkey, at its place in a data segment */
+	/** The region of the last hit; signed numbers that compare as address and size do unsigned.
+	 */
+	mdv_vec start, size;
+	mdv_vec key;    /**< its lkey, in both halves */
+	mdv_vec lens;   /**< with a length added to both halves, one is negative if it is bad */
 	uint64_t flags; /**< of ol_flags, under mdv_tx_vec_flags() */
 };
 
 /** Values of four packets, lanes in crossed order. */
 struct mdv_tx_vec_data {
 	mdv_vec low, high; /**< the two 64-bit words of their data segments */
+	mdv_vec lens;      /**< data_len, in both halves */
 	mdv_vec tails; /**< data_len 15:0, vlan_tci 31:16, both in CPU order; other fields above */
 };
 
-/** Compute the values; @p mbuf is the first of the packets. */
+/** Compute the values, of packets of @p len_min bytes and more. */
 static __rte_always_inline struct mdv_tx_vec_common
-mdv_tx_vec_common_of(const struct mdv_txq *txq, uint64_t flags)
+mdv_tx_vec_common_of(const struct mdv_txq *txq, uint64_t flags, uint32_t len_min)
 {
+	const mdv_vec sign = mdv_vec_all(UINT64_C(1) << 63);
+	const uint32_t key = txq->mr.last.lkey_be;
+
 	return (struct mdv_tx_vec_common){
-		.start = mdv_vec_all(txq->mr.last.start),
-		.last = mdv_vec_all(txq->mr.last.size - 1),
-		.key = mdv_vec_all((uint64_t)txq->mr.last.lkey_be << 32),
+		.start = mdv_vec_all(txq->mr.last.start) + sign,
+		.size = mdv_vec_all(txq->mr.last.size) + sign,
+		.key = (mdv_vec)(mdv_vec_words){ key, key, key, key, key, key, key, key },
+		.lens = mdv_vec_all(
+			(uint64_t)(INT32_MAX - MDV_TX_FRAME_MAX) << 32 | (uint32_t)(0 - len_min)),
 		.flags = flags,
 	};
 }
 
+/** The same for @p mbuf as the first of the packets. */
 static __rte_always_inline struct mdv_tx_vec_common
-mdv_tx_vec_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, const unsigned int opts)
+mdv_tx_vec_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint32_t len_min,
+	const unsigned int opts)
 {
-	return mdv_tx_vec_common_of(txq, mdv_tx_vec_flags(opts) & mbuf->ol_flags);
+	return mdv_tx_vec_common_of(txq, mdv_tx_vec_flags(opts) & mbuf->ol_flags, len_min);
 }
 
-/** @return false if one of four packets must be handled by itself, or is shorter than @p len_min */
+/** @return false if one of four packets must be handled by itself */
 static __rte_always_inline bool
 mdv_tx_vec_read(const struct mdv_tx_vec_common *common, struct rte_mbuf **pkts,
-	struct mdv_tx_vec_data *data, uint64_t len_min, const unsigned int opts)
+	struct mdv_tx_vec_data *data, const unsigned int opts)
 {
 	static_assert(offsetof(struct rte_mbuf, buf_addr) == 0, "word 0");
 	static_assert(offsetof(struct rte_mbuf, rearm_data) == 16, "word 2");
 	void *const mbufs[] = MDV_VEC_CROSSED(pkts);
 	const mdv_vec tails = mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, data_len));
-	const mdv_vec lens = tails & UINT16_MAX;
-	mdv_vec addrs, rearms, offsets, bad;
+	const mdv_vec lens = mdv_vec_twice(tails);
+	mdv_vec addrs, rearms, good, bad;
 
 	mdv_vec_load_words(mbufs, &addrs, &rearms);
 	addrs += rearms & UINT16_MAX;
-	offsets = addrs - common->start;
-	/* A difference below zero shows a packet that is too short, too long, or outside of the
-	 * region. */
-	bad = (lens - len_min) | (MDV_TX_FRAME_MAX - lens) | offsets | (common->last - offsets);
+	good = mdv_vec_greater(common->size, addrs - common->start);
+	/* A half below zero shows a packet that is too short or too long. */
+	bad = (mdv_vec)((mdv_vec_words)lens + (mdv_vec_words)common->lens);
 	if (opts & MDV_TX_MULTI)
 		bad |= 1 - (rearms >> 32 & UINT16_MAX);
 	if (mdv_tx_vec_flags(opts) != 0)
@@ -104,10 +113,11 @@ mdv_tx_vec_read(const struct mdv_tx_vec_common *common, struct rte_mbuf **pkts,
 			((mdv_vec_load_each(mbufs, offsetof(struct rte_mbuf, ol_flags)) ^
 				 common->flags) &
 				mdv_tx_vec_flags(opts));
-	data->low = mdv_vec_swap_halves(lens) | common->key;
+	data->low = mdv_vec_halves(mdv_vec_swap_halves(lens), common->key);
 	data->high = mdv_vec_swap(addrs);
+	data->lens = lens;
 	data->tails = tails;
-	return mdv_vec_none_negative(bad);
+	return mdv_vec_all_negative(good & ~bad);
 }
 
 /** The same for one packet. */
@@ -153,24 +163,29 @@ static __rte_always_inline uint32_t
 mdv_tx_vec_wqe(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, struct mdv_tx_pos *pos,
 	const unsigned int opts)
 {
-	const struct mdv_tx_vec_common common = mdv_tx_vec_common(txq, pkts[0], opts);
+	const struct mdv_tx_vec_common common =
+		mdv_tx_vec_common(txq, pkts[0], MDV_TX_FRAME_MIN, opts);
 	struct mlx5_wqe_ctrl_seg *ctrl =
 		(void *)(txq->ring.wqes + (pos->pc & txq->ring.mask) * MLX5_SEND_WQE_BB);
 	struct mlx5_wqe_data_seg *segs = (struct mlx5_wqe_data_seg *)ctrl + MDV_TX_WQE_DS_HEAD;
 	struct rte_mbuf **mbufs = &txq->ring.mbufs[pos->head & txq->ring.mask];
+	/* In bytes of mbufs[], half as many as those of segs[]: one counter for all three. */
+	const size_t end = RTE_ALIGN_FLOOR(nb, MDV_VEC_LANES) * sizeof(pkts[0]);
 	mdv_vec sum = mdv_vec_all(0);
-	uint64_t rest = 0;
-	uint32_t n;
+	uint32_t rest = 0, n;
+	size_t at;
 
-	for (n = 0; n + MDV_VEC_LANES <= nb; n += MDV_VEC_LANES) {
+	for (at = 0; at != end; at += MDV_VEC_LANES * sizeof(pkts[0])) {
 		struct mdv_tx_vec_data data;
 
-		if (unlikely(!mdv_tx_vec_read(&common, pkts + n, &data, MDV_TX_FRAME_MIN, opts)))
+		if (unlikely(!mdv_tx_vec_read(&common, RTE_PTR_ADD(pkts, at), &data, opts)))
 			break;
-		mdv_vec_store_pairs(segs + n, sizeof(segs[0]), data.low, data.high);
-		mdv_vec_store(mbufs + n, mdv_vec_load(pkts + n));
-		sum += data.tails & UINT16_MAX;
+		mdv_vec_store_pairs(
+			RTE_PTR_ADD(segs, 2 * at), sizeof(segs[0]), data.low, data.high);
+		mdv_vec_store(RTE_PTR_ADD(mbufs, at), mdv_vec_load(RTE_PTR_ADD(pkts, at)));
+		sum += data.lens;
 	}
+	n = at / sizeof(pkts[0]);
 	for (; n < nb && mdv_tx_vec_one(txq, pkts[n], segs + n, common.flags, opts); n++) {
 		mbufs[n] = pkts[n];
 		rest += pkts[n]->data_len;
@@ -181,7 +196,7 @@ mdv_tx_vec_wqe(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, struct 
 		txq->ring.sqn, MDV_TX_WQE_DS_HEAD + n, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 	mdv_tx_wqe_eth((void *)(ctrl + 1),
 		opts & MDV_TX_CSUM ? mdv_tx_csums[mdv_tx_csum_index(common.flags)] : 0, 0);
-	pos->bytes += mdv_vec_sum(sum) + rest;
+	pos->bytes += (uint32_t)mdv_vec_sum(sum) + rest;
 	pos->last = (uint8_t *)ctrl;
 	pos->pc += mdv_tx_wqe_bbs(MDV_TX_WQE_DS_HEAD + n);
 	pos->head += n;
