@@ -28,6 +28,10 @@
 #include <rte_byteorder.h>
 #include <rte_common.h>
 
+#if defined(__BMI2__)
+#include <immintrin.h>
+#endif
+
 #include "base/hw.h"
 
 struct mdv_device;
@@ -72,6 +76,17 @@ uint8_t mdv_cq_syndrome_of(enum ibv_wc_status status);
 void mdv_cq_log_error(
 	const char *side, uint16_t port_id, uint16_t idx, uint8_t syndrome, uint64_t *logged);
 
+/** @return the slot of @p ci. */
+static __rte_always_inline uint32_t
+mdv_cq_slot(uint32_t ci, uint8_t log2_cqes)
+{
+#if defined(__BMI2__)
+	return _bzhi_u32(ci, log2_cqes);
+#else
+	return ci & ((1u << log2_cqes) - 1);
+#endif
+}
+
 /** Read op_own of the slot of @p ci, before the rest of the CQE. */
 static __rte_always_inline uint8_t
 mdv_cq_op_own(const struct mdv_hw_cqe *cqe)
@@ -89,6 +104,16 @@ mdv_cq_is_valid(uint8_t op_own, uint32_t ci, uint8_t log2_cqes)
 {
 	return (op_own >> MDV_HW_CQE_OPCODE_SHIFT) != MLX5_CQE_INVALID &&
 		(op_own & MDV_HW_CQE_OWNER) == ((ci >> log2_cqes) & 1);
+}
+
+/** @return whether the device has written the slot of @p ci, and the CQE says that WQEs are sent.
+ */
+static __rte_always_inline bool
+mdv_cq_is_sent(uint8_t op_own, uint32_t ci, uint8_t log2_cqes)
+{
+	static_assert(MLX5_CQE_REQ == 0, "an opcode of 0 and the owner are one comparison");
+
+	return ((op_own ^ (ci >> log2_cqes & 1)) & (0xf0 | MDV_HW_CQE_OWNER)) == 0;
 }
 
 /** @return whether this valid CQE is the title of a block of received packets. */

@@ -128,22 +128,25 @@ mdv_tx_put(struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint32_t skip,
 	return true;
 }
 
-/** Ring the doorbell: the device may fetch WQEs before pc; @p last is the control segment of the
+/** Ring the doorbell: the device may fetch WQEs before @p pc; @p last is the control segment of the
  * last one. */
 static __rte_always_inline void
-mdv_tx_doorbell(struct mdv_txq *txq, const void *last)
+mdv_tx_doorbell(struct mdv_txq *txq, const void *last, uint16_t pc)
 {
+	volatile uint64_t *reg = mdv_uar_regs[txq->ring.uar_slot];
+
 	/* Orders the stores of the WQEs before the record, for the device that reads both. */
 	rte_io_wmb();
-	*txq->ring.dbrec = rte_cpu_to_be_32(txq->pos.pc);
-	/* Orders the record before the register: a write-combining store could overtake it. */
-	if (unlikely(txq->ring.uar_combines))
-		rte_wmb();
-	else
+	*txq->ring.dbrec = rte_cpu_to_be_32(pc);
+	if (likely(!txq->ring.uar_combines)) {
 		rte_io_wmb();
-	*mdv_uar_regs[txq->ring.uar_slot] = *(const volatile uint64_t *)last;
-	if (unlikely(txq->ring.uar_combines))
-		rte_wmb();
+		*reg = *(const volatile uint64_t *)last;
+		return;
+	}
+	/* Orders the record before the register: a write-combining store could overtake it. */
+	rte_wmb();
+	*reg = *(const volatile uint64_t *)last;
+	rte_wmb();
 }
 
 #endif /* MDV_TX_H */

@@ -43,6 +43,27 @@ mdv_tx_burst_plain(struct rte_mbuf *const *mbufs, const struct rte_mempool *pool
 		0;
 }
 
+/** Free the mbufs in [tail, to), which are of one pool and nobody else's, none of them in a chain.
+ */
+static __rte_noinline __rte_unused void
+mdv_tx_burst_release_plain(struct mdv_txq *txq, uint16_t to)
+{
+	uint16_t tail = txq->pos.tail;
+
+	while (tail != to) {
+		const uint32_t idx = tail & txq->ring.mask;
+		const uint32_t n =
+			RTE_MIN((uint32_t)(uint16_t)(to - tail), txq->ring.mask + 1u - idx);
+		struct rte_mbuf **mbufs = &txq->ring.mbufs[idx];
+
+		tail += n;
+		/* Advance tail first, as in mdv_txq_ring_release(). */
+		txq->pos.tail = tail;
+		rte_compiler_barrier();
+		rte_mempool_put_bulk(mbufs[0]->pool, (void **)mbufs, n);
+	}
+}
+
 /**
  * Free the mbufs that a completion has released: [tail, to). Called at most once a burst, so one
  * function serves all instances of a file.
@@ -85,21 +106,24 @@ mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec
 static __rte_always_inline void
 mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec, const uint32_t max)
 {
-	const uint32_t cq_mask = (1u << txq->ring.log2_cqes) - 1;
+	const uint8_t log2_cqes = txq->ring.log2_cqes;
 	const uint32_t start = txq->pos.cq_ci;
 	uint32_t cq_ci = start;
+	struct mdv_tx_done done;
 
 	while (cq_ci - start < max) {
-		const uint8_t op_own = mdv_cq_op_own(&txq->ring.cqes[cq_ci & cq_mask]);
+		const uint8_t op_own =
+			mdv_cq_op_own(&txq->ring.cqes[mdv_cq_slot(cq_ci, log2_cqes)]);
 
-		if (!mdv_cq_is_valid(op_own, cq_ci, txq->ring.log2_cqes))
-			break;
-		if (unlikely(op_own >> MDV_HW_CQE_OPCODE_SHIFT != MLX5_CQE_REQ)) {
-			txq->pos.cq_ci = cq_ci;
-			mdv_tx_error(txq);
-			return;
+		if (likely(mdv_cq_is_sent(op_own, cq_ci, log2_cqes))) {
+			cq_ci++;
+			continue;
 		}
-		cq_ci++;
+		if (likely(!mdv_cq_is_valid(op_own, cq_ci, log2_cqes)))
+			break;
+		txq->pos.cq_ci = cq_ci;
+		mdv_tx_error(txq);
+		return;
 	}
 	if (cq_ci == start) {
 		if (unlikely(txq->ring.broken))
@@ -108,9 +132,12 @@ mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec, 
 	}
 	txq->pos.cq_ci = cq_ci;
 	mdv_cq_update_ci(txq->ring.cq_dbrec, cq_ci);
-	txq->pos.ci = txq->ring.dones[(cq_ci - 1) & cq_mask].pc;
-	mdv_tx_burst_release(
-		txq, txq->ring.dones[(cq_ci - 1) & cq_mask].head, !(opts & MDV_TX_FAST_FREE), vec);
+	done = txq->ring.dones[mdv_cq_slot(cq_ci - 1, log2_cqes)];
+	txq->pos.ci = done.pc;
+	if ((opts & MDV_TX_FAST_FREE) && likely(!txq->pos.chains))
+		mdv_tx_burst_release_plain(txq, done.head);
+	else
+		mdv_tx_burst_release(txq, done.head, !(opts & MDV_TX_FAST_FREE), vec);
 }
 
 /** Start a burst: take completions. @return the queue's position */
@@ -122,25 +149,29 @@ mdv_tx_burst_start(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 	return (struct mdv_tx_pos){ .pc = txq->pos.pc, .head = txq->pos.head };
 }
 
-/** Hand over the WQEs up to @p pos, with a completion request if one is due. */
+/** Hand over the WQEs up to @p pos, with a completion request if one is due. Only with @p opts that
+ * write long WQEs can there be more WQEBBs than mbufs. */
 static __rte_always_inline void
-mdv_tx_burst_commit(struct mdv_txq *txq, const struct mdv_tx_pos *pos)
+mdv_tx_burst_commit(struct mdv_txq *txq, const struct mdv_tx_pos *pos, const unsigned int opts)
 {
-	const uint32_t cq_mask = (1u << txq->ring.log2_cqes) - 1;
-	const struct mdv_tx_done *done = &txq->ring.dones[(txq->pos.cq_pi - 1) & cq_mask];
+	const unsigned int longs =
+		MDV_TX_MULTI | MDV_TX_TSO | MDV_TX_INLINE | MDV_TX_INLINE_L2 | MDV_TX_SWP;
+	const uint8_t log2_cqes = txq->ring.log2_cqes;
+	const struct mdv_tx_done *done =
+		&txq->ring.dones[mdv_cq_slot(txq->pos.cq_pi - 1, log2_cqes)];
 	struct mlx5_wqe_ctrl_seg *last = (void *)pos->last;
 
-	if ((uint16_t)(pos->pc - done->pc) >= txq->pos.request_min ||
-		(uint16_t)(pos->head - done->head) >= txq->pos.request_min) {
+	if ((uint16_t)(pos->head - done->head) >= txq->pos.request_min ||
+		((opts & longs) && (uint16_t)(pos->pc - done->pc) >= txq->pos.request_min)) {
 		last->fm_ce_se = MDV_HW_CTRL_CQE_ALWAYS;
-		txq->ring.dones[txq->pos.cq_pi++ & cq_mask] =
+		txq->ring.dones[mdv_cq_slot(txq->pos.cq_pi++, log2_cqes)] =
 			(struct mdv_tx_done){ .pc = pos->pc, .head = pos->head };
 	}
 	txq->count.packets += (uint16_t)(pos->head - txq->pos.head) + pos->more;
 	txq->count.bytes += pos->bytes;
 	txq->pos.pc = pos->pc;
 	txq->pos.head = pos->head;
-	mdv_tx_doorbell(txq, last);
+	mdv_tx_doorbell(txq, last, pos->pc);
 }
 
 /** Send in one WQE as many packets as can share it. @return 0 when the next needs one of its own */
@@ -160,13 +191,13 @@ mdv_tx_burst_many(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 static __rte_always_inline bool
 mdv_tx_burst_fits(const struct mdv_txq *txq, const struct mdv_tx_pos *pos, uint32_t nb)
 {
-	const uint32_t size = txq->ring.mask + 1u;
-	const uint32_t bbs = RTE_MAX(pos->pc & txq->ring.mask, (uint16_t)(pos->pc - txq->pos.ci));
-	const uint32_t slots =
-		RTE_MAX(pos->head & txq->ring.mask, (uint16_t)(pos->head - txq->pos.tail));
+	const uint32_t mask = txq->ring.mask, size = mask + 1;
+	const int32_t bbs = size - mdv_tx_wqe_bbs(MDV_TX_WQE_DS_HEAD + nb), slots = size - nb;
 
-	return slots + nb <= size &&
-		bbs * MDV_TX_WQE_DS_PER_BB + MDV_TX_WQE_DS_HEAD + nb <= size * MDV_TX_WQE_DS_PER_BB;
+	return likely((int32_t)(pos->head & mask) <= slots) &&
+		likely((uint16_t)(pos->head - txq->pos.tail) <= slots) &&
+		likely((int32_t)(pos->pc & mask) <= bbs) &&
+		likely((uint16_t)(pos->pc - txq->pos.ci) <= bbs);
 }
 
 /**
@@ -280,7 +311,7 @@ mdv_tx_burst_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 		mdv_tx_drop(txq, pkts[pos.nb++]);
 	}
 	if (pos.last != NULL)
-		mdv_tx_burst_commit(txq, &pos);
+		mdv_tx_burst_commit(txq, &pos, opts);
 	return pos.nb;
 }
 
@@ -300,7 +331,7 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 		unlikely(!mdv_tx_burst_fits(txq, pos, nb_pkts)) ||
 		unlikely(mdv_tx_vec_wqe(txq, pkts, nb_pkts, pos, opts) != nb_pkts))
 		return false;
-	mdv_tx_burst_commit(txq, pos);
+	mdv_tx_burst_commit(txq, pos, opts);
 	return true;
 }
 

@@ -44,8 +44,9 @@ mdv_tx_wqe_ctrl(struct mlx5_wqe_ctrl_seg *ctrl, uint32_t opcode, uint16_t pc, ui
 {
 	/* Signature and stream are 0, then comes ce; the immediate is 0, as these opcodes have
 	 * none. */
-	const uint32_t words[4] = { rte_cpu_to_be_32((uint32_t)pc << 8 | opcode),
-		rte_cpu_to_be_32(sqn << 8 | ds), rte_cpu_to_be_32(ce), 0 };
+	const uint64_t words[2] = { rte_cpu_to_be_64((uint64_t)pc << 40 | (uint64_t)opcode << 32 |
+					    sqn << 8 | ds),
+		rte_cpu_to_be_32(ce) };
 
 	memcpy(ctrl, words, sizeof(words));
 }
