@@ -56,18 +56,18 @@ mdv_rx_burst_refill_strides(struct mdv_rxq *rxq)
  * have. */
 #define MDV_RX_AHEAD_MINI 64
 
-/** Prefetch line @p line of each of @p nb mbufs. @p nb is a constant. */
+/** Prefetch line 0 of each of @p nb mbufs. @p nb is a constant. */
 static __rte_always_inline void
-mdv_rx_prefetch_each(struct rte_mbuf *const *mbufs, const unsigned int nb, const unsigned int line)
+mdv_rx_prefetch_each(struct rte_mbuf *const *mbufs, const unsigned int nb)
 {
 #pragma GCC unroll 8
 	for (unsigned int i = 0; i < nb; i++)
-		rte_prefetch0_write(RTE_PTR_ADD(mbufs[i], line * RTE_CACHE_LINE_MIN_SIZE));
+		rte_prefetch0_write(mbufs[i]);
 }
 
-/** Prefetch line @p line of @p nb mbufs, by fours, from that of the packet @p ahead on. */
+/** Prefetch line 0 of @p nb mbufs, by fours, from that of the packet @p ahead on. */
 static __rte_always_inline void
-mdv_rx_prefetch(const struct mdv_rxq *rxq, uint32_t ahead, uint32_t nb, const unsigned int line)
+mdv_rx_prefetch(const struct mdv_rxq *rxq, uint32_t ahead, uint32_t nb)
 {
 	const uint32_t idx = (rxq->pos.wqe_ci + ahead) & rxq->ring.mask;
 	const uint32_t most = RTE_MIN(nb, rxq->ring.mask + 1 - idx);
@@ -75,9 +75,9 @@ mdv_rx_prefetch(const struct mdv_rxq *rxq, uint32_t ahead, uint32_t nb, const un
 	struct rte_mbuf *const *end = mbufs + (most & ~(2 * MDV_VEC_LANES - 1));
 
 	for (; mbufs != end; mbufs += 2 * MDV_VEC_LANES)
-		mdv_rx_prefetch_each(mbufs, 2 * MDV_VEC_LANES, line);
+		mdv_rx_prefetch_each(mbufs, 2 * MDV_VEC_LANES);
 	if (most & MDV_VEC_LANES)
-		mdv_rx_prefetch_each(mbufs, MDV_VEC_LANES, line);
+		mdv_rx_prefetch_each(mbufs, MDV_VEC_LANES);
 }
 
 /** The same for line 0 of the first mbuf of slots with several. */
@@ -152,10 +152,7 @@ mdv_rx_burst_end(struct mdv_rxq *rxq, struct rte_mbuf *const *pkts, uint16_t nb,
 	/* Prefetch the mbufs that later bursts will write: they went through the pool and the ring
 	 * since they were last touched. The application's work on these packets hides the misses.
 	 */
-	mdv_rx_prefetch(rxq, ahead, nb, 0);
-	if ((opts & MDV_RX_TIMESTAMP) ||
-		((opts & MDV_RX_STRIDE) && nb != 0 && RTE_MBUF_HAS_EXTBUF(pkts[nb - 1])))
-		mdv_rx_prefetch(rxq, ahead, nb, 1);
+	mdv_rx_prefetch(rxq, ahead, nb);
 }
 
 /** Hand out a block that has all packets that the burst wants. */
@@ -175,10 +172,10 @@ mdv_rx_burst_ready(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts
 
 /** The same function for all instances of a file without MDV_RX_SCATTER. */
 static __rte_noinline __rte_unused uint16_t
-mdv_rx_burst_ready_plain(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts,
-	unsigned int opts, const bool vec)
+mdv_rx_burst_ready_plain(
+	struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, const bool vec)
 {
-	return mdv_rx_burst_ready(rxq, pkts, nb_pkts, opts & MDV_RX_TIMESTAMP, vec);
+	return mdv_rx_burst_ready(rxq, pkts, nb_pkts, 0, vec);
 }
 
 /** The same function for all instances of a file with MDV_RX_SCATTER. */
@@ -471,7 +468,7 @@ mdv_rx_burst(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, cons
 				? mdv_rx_burst_ready_scattered(rxq, pkts, nb_pkts, vec) \
 				: (opts) & MDV_RX_STRIDE \
 				? mdv_rx_burst_ready_strides(rxq, pkts, nb_pkts, vec) \
-				: mdv_rx_burst_ready_plain(rxq, pkts, nb_pkts, opts, vec); \
+				: mdv_rx_burst_ready_plain(rxq, pkts, nb_pkts, vec); \
 		return name##_rings(rxq, pkts, nb_pkts); \
 	}
 #define MDV_RX_ROW(name, opts) [opts] = name,

@@ -85,6 +85,11 @@ mdv_rx_stride_place_in(
 	uint8_t *data = mdv_rx_strides_at(rxq, ci);
 	uint32_t i, nb_out = 0;
 
+	/* Packets that will be copied: no page of theirs is the next one's, so the CPU does not
+	 * fetch them ahead. */
+	if (pkts[0]->pkt_len <= copy_max)
+		for (i = 0; i < nb; i++)
+			rte_prefetch0(data + ((size_t)i << log2_bytes));
 	for (i = 0; i < nb; i++) {
 		struct rte_mbuf *mbuf = pkts[i];
 		const uint32_t len = mbuf->pkt_len;
