@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules a second: the same rules through rte_flow and through bare ibv_create_flow, on one device,
- * in turns. devtools/bench-flow starts this program and writes its output down.
+ * Rules a second: the same rules through rte_flow, through a flow queue (async.c) and through bare
+ * ibv_create_flow, on one device, in turns. devtools/bench-flow starts this program and writes its
+ * output down.
  *
  *     flow-bench EAL-ARGUMENTS -- ROUNDS NUMBER-OF-RULES...
  *
@@ -22,7 +23,8 @@
 #include <rte_ethdev.h>
 #include <rte_flow.h>
 
-#define PORT         0
+#include "flow-bench.h"
+
 #define PRIORITY     8 /* of verbs, in the middle of 16 */
 #define FIRST_ADDR   0x0a000000u
 #define RULES_A_PORT 65536u
@@ -44,13 +46,7 @@ struct attr {
 	struct ibv_flow_spec_tcp_udp udp;
 } __attribute__((packed, aligned(8)));
 
-struct instant {
-	uint64_t wall, cpu;
-};
-
-static void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-
-static void
+void
 die(const char *format, ...)
 {
 	va_list args;
@@ -71,13 +67,13 @@ clock_ns(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-static struct instant
+struct instant
 now(void)
 {
 	return (struct instant){ clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_THREAD_CPUTIME_ID) };
 }
 
-static void
+void
 report(const char *method, unsigned int nb, struct instant start, struct instant made,
 	struct instant gone)
 {
@@ -87,14 +83,13 @@ report(const char *method, unsigned int nb, struct instant start, struct instant
 	fflush(stdout);
 }
 
-/** Rule i: one address for each port number, so that all rules differ, whatever their number. */
-static uint32_t
+uint32_t
 rule_address(unsigned int i)
 {
 	return rte_cpu_to_be_32(FIRST_ADDR + i / RULES_A_PORT);
 }
 
-static uint16_t
+uint16_t
 rule_port(unsigned int i)
 {
 	return rte_cpu_to_be_16(i % RULES_A_PORT);
@@ -228,8 +223,10 @@ port_start(void)
 
 	if (pool == NULL)
 		die("no mempool");
-	if (rte_eth_dev_configure(PORT, 1, 1, &conf) != 0 ||
-		rte_eth_rx_queue_setup(PORT, 0, 128, SOCKET_ID_ANY, NULL, pool) != 0 ||
+	if (rte_eth_dev_configure(PORT, 1, 1, &conf) != 0)
+		die("port %u cannot be configured", PORT);
+	async_configure();
+	if (rte_eth_rx_queue_setup(PORT, 0, 128, SOCKET_ID_ANY, NULL, pool) != 0 ||
 		rte_eth_tx_queue_setup(PORT, 0, 128, SOCKET_ID_ANY, NULL) != 0 ||
 		rte_eth_dev_start(PORT) != 0)
 		die("port %u does not start", PORT);
@@ -260,6 +257,7 @@ main(int argc, char **argv)
 		for (unsigned long round = strtoul(argv[eal + 1], NULL, 0); round > 0; round--) {
 			bare_measure(&bare, nb);
 			rte_measure(flows, nb);
+			async_measure(flows, nb);
 		}
 	}
 	bare_close(&bare);
