@@ -172,12 +172,22 @@ WAITER = textwrap.dedent("""
         return thread
 """)
 
+# kill() returns before all threads have stopped, and until then they answer.
 CLOSED_ON_ITS_WAY = WAITER + textwrap.dedent("""
+    def stop(pid):
+        os.kill(pid, signal.SIGSTOP)
+        while any(open(f"/proc/{pid}/task/{task}/stat").read().rpartition(")")[2].split()[0] != "T"
+                  for task in os.listdir(f"/proc/{pid}/task")):
+            time.sleep(0.001)
+
     fd = os.open("/dev/infiniband/" + sys.argv[2], os.O_RDWR)
-    os.kill(int(sys.argv[1]), signal.SIGSTOP)
-    thread = asking(fd, globals()[sys.argv[3]])
-    os.close(fd)
-    os.kill(int(sys.argv[1]), signal.SIGCONT)
+    keeper = int(sys.argv[1])
+    try:
+        stop(keeper)
+        thread = asking(fd, globals()[sys.argv[3]])
+        os.close(fd)
+    finally:
+        os.kill(keeper, signal.SIGCONT)
     thread.join()
     print(said)
 """)
