@@ -113,7 +113,8 @@ mdv_cq_is_sent(uint8_t op_own, uint32_t ci, uint8_t log2_cqes)
 {
 	static_assert(MLX5_CQE_REQ == 0, "an opcode of 0 and the owner are one comparison");
 
-	return ((op_own ^ (ci >> log2_cqes & 1)) & (0xf0 | MDV_HW_CQE_OWNER)) == 0;
+	return ((op_own ^ (ci >> log2_cqes & 1)) &
+		       (0xf << MDV_HW_CQE_OPCODE_SHIFT | MDV_HW_CQE_OWNER)) == 0;
 }
 
 /** @return whether this valid CQE is the title of a block of received packets. */

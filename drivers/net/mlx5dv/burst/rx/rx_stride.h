@@ -85,8 +85,8 @@ mdv_rx_stride_place_in(
 	uint8_t *data = mdv_rx_strides_at(rxq, ci);
 	uint32_t i, nb_out = 0;
 
-	/* Packets that will be copied: no page of theirs is the next one's, so the CPU does not
-	 * fetch them ahead. */
+	/* Packets that will be copied lie a stride apart, half a page as a rule, and the loop below
+	 * gets to few of them at a time. */
 	if (pkts[0]->pkt_len <= copy_max)
 		for (i = 0; i < nb; i++)
 			rte_prefetch0(data + ((size_t)i << log2_bytes));

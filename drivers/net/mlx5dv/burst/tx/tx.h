@@ -138,12 +138,13 @@ mdv_tx_doorbell(struct mdv_txq *txq, const void *last, uint16_t pc)
 	/* Orders the stores of the WQEs before the record, for the device that reads both. */
 	rte_io_wmb();
 	*txq->ring.dbrec = rte_cpu_to_be_32(pc);
+	/* Orders the record before the register. */
 	if (likely(!txq->ring.uar_combines)) {
 		rte_io_wmb();
 		*reg = *(const volatile uint64_t *)last;
 		return;
 	}
-	/* Orders the record before the register: a write-combining store could overtake it. */
+	/* A write-combining store could overtake it even so, and would be held back. */
 	rte_wmb();
 	*reg = *(const volatile uint64_t *)last;
 	rte_wmb();
