@@ -71,7 +71,9 @@ struct bench_port {
 	struct rte_mempool *pool;    /**< for received packets */
 	struct rte_mempool *tx_pool; /**< for sent packets */
 	uint64_t sent, received;     /**< since the start: the difference is in flight */
-	bool is_bare;                /**< bare.c is in a driver's place */
+	unsigned int nb_behind; /**< packets that the next round sends behind the measured ones */
+	unsigned int nb_before; /**< packets that the last round sent */
+	bool is_bare;           /**< bare.c is in a driver's place */
 };
 
 /** @return whether a packet sent takes several places of the ring: a chain, or headers in it. A

@@ -49,8 +49,10 @@ queues_setup(struct bench_port *port, const struct bench_case *how)
 	for (uint16_t q = 0; q < how->nb_queues && ret == 0; q++) {
 		info.default_txconf.offloads = how->what == BENCH_TX ? how->offloads : 0;
 		info.default_rxconf.offloads = how->what == BENCH_TX ? 0 : how->offloads;
-		ret = rte_eth_rx_queue_setup(
-			port->id, q, BENCH_RING, rte_socket_id(), &info.default_rxconf, port->pool);
+		/* What a round has sent comes back at once; TSO makes more frames of it. */
+		ret = rte_eth_rx_queue_setup(port->id, q,
+			how->what == BENCH_TX ? 2 * BENCH_RING : BENCH_RING, rte_socket_id(),
+			&info.default_rxconf, port->pool);
 		if (ret == 0)
 			ret = rte_eth_tx_queue_setup(port->id, q,
 				bench_port_is_large(how) ? 2 * BENCH_RING : BENCH_RING,
@@ -117,6 +119,8 @@ bench_port_start(struct bench_port *port, const struct bench_case *how)
 	port->nb_queues = how->nb_queues;
 	port->sent = 0;
 	port->received = 0;
+	port->nb_behind = 0;
+	port->nb_before = 0;
 	port->pool = bench_pool_create(port, "rx", how->room != 0 ? how->room : BENCH_ROOM_MAX);
 	port->tx_pool = bench_pool_create(port, "tx", BENCH_ROOM_MAX);
 	if (port->pool == NULL || port->tx_pool == NULL)

@@ -22,7 +22,7 @@
 /** Packets that a receiving round begins with in each queue and does not measure: a block of
  * completions. */
 #define WARM_PKTS 64u
-/** The same of a sending one, in bursts: each takes two completions at most, by either driver. */
+/** The same of a sending one, in bursts. */
 #define WARM_BURSTS 2u
 
 const char *bench_freeze, *bench_thaw;
@@ -85,30 +85,77 @@ nb_unmeasured(const struct bench_case *how, unsigned int nb, unsigned int nb_per
 	return RTE_MIN(nb_per_queue * nb_queues, nb / 2);
 }
 
-/** Send all packets, spread over the queues. @param round NULL: nothing is measured */
+/** Where a round of sends is. */
+struct send_at {
+	unsigned int done;
+	uint16_t queue;
+};
+
+/** Send packets until @p to are sent, spread over the queues. @param round NULL: nothing is
+ * measured
+ */
 static void
-send_all(struct bench_port *port, const struct bench_case *how, unsigned int nb,
-	struct bench_round *round)
+send_until(struct bench_port *port, const struct bench_case *how, struct send_at *at,
+	unsigned int to, struct bench_round *round)
 {
 	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
-	const unsigned int from = nb_unmeasured(how, nb, WARM_BURSTS * how->burst, port->nb_queues);
 	const bool is_bare = port->is_bare;
-	unsigned int done = 0;
+	const unsigned int from = at->done;
+	unsigned int done = from;
+	uint16_t q = at->queue;
 
-	for (uint16_t q = 0; done < nb && rte_rdtsc() < end; q = (q + 1) % port->nb_queues) {
-		const bool timed = round != NULL && done >= from;
-		const uint16_t want = RTE_MIN(nb - done, how->burst);
-		const uint64_t start = timed ? measure_begin() : 0;
+	for (; done < to && rte_rdtsc() < end; q = (q + 1) % port->nb_queues) {
+		const uint16_t want = RTE_MIN(to - done, how->burst);
+		const uint64_t start = round != NULL ? measure_begin() : 0;
 		const uint16_t got = is_bare ? bench_bare_send(q, want)
 					     : rte_eth_tx_burst(port->id, q, pkts + done, want);
 
-		if (timed) {
+		if (round != NULL) {
 			round->ticks += measure_end(start);
 			round->packets += got;
 		}
 		done += got;
 	}
-	port->sent += done;
+	port->sent += done - from;
+	at->done = done;
+	at->queue = q;
+}
+
+/** Send all packets, and measure nothing. */
+static void
+send_all(struct bench_port *port, const struct bench_case *how, unsigned int nb)
+{
+	struct send_at at = { .done = 0 };
+
+	send_until(port, how, &at, nb, NULL);
+}
+
+/**
+ * Send @p nb packets and port->nb_behind more. The first bursts, which are not measured, free more
+ * than they send: what has completed waits for them, and a burst of one driver takes more of it
+ * than that of another. As many are sent behind, so that there is as much to free in the next
+ * round, and those that are measured free as many as they are.
+ */
+static void
+send_measured(struct bench_port *port, const struct bench_case *how, unsigned int nb,
+	struct bench_round *round)
+{
+	const unsigned int from = nb_unmeasured(how, nb, WARM_BURSTS * how->burst, port->nb_queues);
+	const unsigned int avail = from != 0 ? rte_mempool_avail_count(port->tx_pool) : 0;
+	const unsigned int behind = port->nb_behind;
+	struct send_at at = { .done = 0 };
+	unsigned int freed = 0;
+
+	send_until(port, how, &at, from, NULL);
+	if (from != 0 && !port->is_bare)
+		freed = (rte_mempool_avail_count(port->tx_pool) - avail) / how->nb_segs;
+	port->nb_behind =
+		freed > from ? RTE_MIN(freed - from, port->nb_queues * BENCH_RING / 2) : 0;
+	/* What is freed has room there: an application takes as many mbufs as it sends. */
+	if (from != 0)
+		rte_mempool_cache_flush(NULL, port->tx_pool);
+	send_until(port, how, &at, nb, round);
+	send_until(port, how, &at, nb + behind, NULL);
 }
 
 static unsigned int
@@ -187,12 +234,20 @@ take_back(struct bench_port *port, const struct bench_case *how)
 {
 	unsigned int quiet = 0;
 
+	/* Not by rte_eth_rx_queue_count(), which may tell more than come. */
 	while (quiet < QUIET_POLLS) {
-		unsigned int nb = waiting(port);
+		unsigned int nb = 0;
 
+		for (uint16_t q = 0; q < port->nb_queues; q++) {
+			const uint16_t got = rte_eth_rx_burst(port->id, q, pkts, how->burst);
+
+			rte_pktmbuf_free_bulk(pkts, got);
+			nb += got;
+		}
+		port->received += nb;
 		quiet = nb == 0 ? quiet + 1 : 0;
-		receive_all(port, how, nb, NULL);
-		rte_delay_us_sleep(QUIET_US);
+		if (nb == 0)
+			rte_delay_us_sleep(QUIET_US);
 	}
 }
 
@@ -229,7 +284,7 @@ receive_counted(struct bench_port *port, const struct bench_case *how, unsigned 
 	if (ret == 0)
 		ret = device(bench_begin);
 	if (ret == 0)
-		send_all(port, how, nb, NULL);
+		send_all(port, how, nb);
 	if (ret == 0)
 		ret = device(bench_thaw);
 	while (ret == 0 && waiting(port) < nb && rte_rdtsc() < end)
@@ -246,7 +301,7 @@ bring(struct bench_port *port, const struct bench_case *how, unsigned int nb)
 {
 	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
 
-	send_all(port, how, nb, NULL);
+	send_all(port, how, nb);
 	while (waiting(port) < nb && rte_rdtsc() < end)
 		rte_pause();
 }
@@ -283,7 +338,8 @@ static int
 send_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
 {
 	const unsigned int nb = bench_port_is_large(how) ? BENCH_BATCH / 2 : BENCH_BATCH;
-	int ret = bench_port_frames(port, how, pkts, nb);
+	const unsigned int all = nb + port->nb_behind;
+	int ret = bench_port_frames(port, how, pkts, all);
 
 	if (bench_count != NULL && ret == 0)
 		return send_counted(port, how, nb, round);
@@ -296,15 +352,16 @@ send_round(struct bench_port *port, const struct bench_case *how, struct bench_r
 	if (how->cold) {
 		caches_empty();
 	} else {
-		fetch(before[port->nth], port->sent != 0 ? nb : 0);
-		fetch(pkts, nb);
+		fetch(before[port->nth], port->nb_before);
+		fetch(pkts, all);
 	}
-	memcpy(before[port->nth], pkts, nb * sizeof(pkts[0]));
+	memcpy(before[port->nth], pkts, all * sizeof(pkts[0]));
+	port->nb_before = all;
 	if (how->nb_lcores != 0) {
 		ret = bench_share_run(port, how, pkts, nb, round);
 		port->sent += round->packets;
 	} else {
-		send_all(port, how, nb, round);
+		send_measured(port, how, nb, round);
 	}
 	ret = device(bench_thaw) != 0 ? -EIO : ret;
 	if (port->is_bare)
