@@ -114,5 +114,5 @@ def test_testpmd_on_a_device_that_dies(tmp_path):
         pmd.wait_stats(lambda stats: stats["RX-packets"] == 2000)
         pmd.stop()
         assert "Done" in pmd.cmd("port stop 0")
-        assert "cannot create a CQ of 130 entries: Input/output error" in pmd.cmd("port start 0")
+        assert "cannot create a CQ of 66 entries: Input/output error" in pmd.cmd("port start 0")
     assert pmd.applied() == 1

@@ -14,16 +14,16 @@ def cleanup(pmd, most):
 
 
 def test_mbufs_are_freed_on_request():
-    """32 packets are worth a completion; the device completes them, and nobody sends any more."""
+    """64 packets are worth a completion; the device completes them, and nobody sends any more."""
     with Testpmd(args=["--txd=512"]) as pmd:
         pmd.cmd("set fwd rxonly")
-        pmd.cmd("start tx_first 1")
+        pmd.cmd("start tx_first 2")
         pmd.cmd("stop")
         end, freed = time.monotonic() + PATIENCE, 0
         while freed == 0 and time.monotonic() < end:
             freed = cleanup(pmd, 5)
         assert freed == 5
-        assert cleanup(pmd, 0) == 27
+        assert cleanup(pmd, 0) == 59
         assert cleanup(pmd, 0) == 0
 
 

@@ -38,7 +38,7 @@ tx_rig_start(void)
 		.ring.dbrec = &tx_rig.dbrec[1],
 		.ring.cqes = tx_rig.cqes,
 		.ring.cq_dbrec = &tx_rig.cq_dbrec[0],
-		.ring.sqn = TX_RIG_SQN,
+		.ring.qpn_ds = TX_RIG_SQN << 8,
 		.ring.mask = TX_RIG_BBS - 1,
 		.pos.request_min = 16,
 		.ring.log2_cqes = rte_log2_u32(TX_RIG_CQES),

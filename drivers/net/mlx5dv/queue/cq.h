@@ -77,13 +77,14 @@ void mdv_cq_log_error(
 	const char *side, uint16_t port_id, uint16_t idx, uint8_t syndrome, uint64_t *logged);
 
 /** @return the slot of @p ci. */
-static __rte_always_inline uint32_t
+static __rte_always_inline size_t
 mdv_cq_slot(uint32_t ci, uint8_t log2_cqes)
 {
-#if defined(__BMI2__)
-	return _bzhi_u32(ci, log2_cqes);
+	/* In 64 bits: the slot is an index, which the compiler would have to widen. */
+#if defined(__BMI2__) && defined(__x86_64__)
+	return _bzhi_u64(ci, log2_cqes);
 #else
-	return ci & ((1u << log2_cqes) - 1);
+	return ci & (((size_t)1 << log2_cqes) - 1);
 #endif
 }
 

@@ -60,7 +60,7 @@ FIELD(mdv_txq, ring.dbrec, 0);
 FIELD(mdv_txq, ring.uar_slot, 0);
 FIELD(mdv_txq, ring.cqes, 0);
 FIELD(mdv_txq, ring.cq_dbrec, 0);
-FIELD(mdv_txq, ring.sqn, 0);
+FIELD(mdv_txq, ring.qpn_ds, 0);
 FIELD(mdv_txq, ring.mask, 0);
 FIELD(mdv_txq, ring.log2_cqes, 0);
 FIELD(mdv_txq, ring.uar_combines, 0);

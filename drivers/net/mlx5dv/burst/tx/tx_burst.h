@@ -149,10 +149,11 @@ mdv_tx_burst_start(struct mdv_txq *txq, const unsigned int opts, const bool vec)
 	return (struct mdv_tx_pos){ .pc = txq->pos.pc, .head = txq->pos.head };
 }
 
-/** Hand over the WQEs up to @p pos, with a completion request if one is due. Only with @p opts that
- * write long WQEs can there be more WQEBBs than mbufs. */
+/** Hand over the WQEs up to @p pos, @p packets frames, with a completion request if one is due.
+ * Only with @p opts that write long WQEs can there be more WQEBBs than mbufs. */
 static __rte_always_inline void
-mdv_tx_burst_commit(struct mdv_txq *txq, const struct mdv_tx_pos *pos, const unsigned int opts)
+mdv_tx_burst_commit(struct mdv_txq *txq, const struct mdv_tx_pos *pos, uint64_t packets,
+	const unsigned int opts)
 {
 	const unsigned int longs =
 		MDV_TX_MULTI | MDV_TX_TSO | MDV_TX_INLINE | MDV_TX_INLINE_L2 | MDV_TX_SWP;
@@ -167,7 +168,7 @@ mdv_tx_burst_commit(struct mdv_txq *txq, const struct mdv_tx_pos *pos, const uns
 		txq->ring.dones[mdv_cq_slot(txq->pos.cq_pi++, log2_cqes)] =
 			(struct mdv_tx_done){ .pc = pos->pc, .head = pos->head };
 	}
-	txq->count.packets += (uint16_t)(pos->head - txq->pos.head) + pos->more;
+	txq->count.packets += packets;
 	txq->count.bytes += pos->bytes;
 	txq->pos.pc = pos->pc;
 	txq->pos.head = pos->head;
@@ -311,7 +312,8 @@ mdv_tx_burst_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 		mdv_tx_drop(txq, pkts[pos.nb++]);
 	}
 	if (pos.last != NULL)
-		mdv_tx_burst_commit(txq, &pos, opts);
+		mdv_tx_burst_commit(
+			txq, &pos, (uint16_t)(pos.head - txq->pos.head) + pos.more, opts);
 	return pos.nb;
 }
 
@@ -331,7 +333,7 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 		unlikely(!mdv_tx_burst_fits(txq, pos, nb_pkts)) ||
 		unlikely(mdv_tx_vec_wqe(txq, pkts, nb_pkts, pos, opts) != nb_pkts))
 		return false;
-	mdv_tx_burst_commit(txq, pos, opts);
+	mdv_tx_burst_commit(txq, pos, nb_pkts, opts);
 	return true;
 }
 

@@ -147,7 +147,7 @@ mdv_tx_copy_end(const struct mdv_txq *txq, const struct mdv_tx_copy_wqe *wqe, ui
 	/* One unit is one pointer. */
 	mdv_tx_wqe_ctrl(ctrl,
 		ds == MDV_TX_WQE_DS_HEAD + 1 ? MLX5_OPCODE_SEND : MDV_HW_OPCODE_ENHANCED_MPSW,
-		pos->pc, txq->ring.sqn, ds, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+		pos->pc, txq->ring.qpn_ds, ds, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 	mdv_tx_wqe_eth((void *)(ctrl + 1), mdv_tx_csums[mdv_tx_csum_index(wqe->flags)], 0);
 	pos->last = (uint8_t *)ctrl;
 	pos->pc += mdv_tx_wqe_bbs(ds);
@@ -292,7 +292,7 @@ mdv_tx_copy_one(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t bbs, struct
 		return MDV_TX_WHOLE;
 	if (mdv_tx_wqe_bbs(ds) > bbs)
 		return MDV_TX_NO_ROOM;
-	mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pos->pc, txq->ring.sqn, ds,
+	mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pos->pc, txq->ring.qpn_ds, ds,
 		MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 	mdv_tx_wqe_eth((void *)(wqe + 16),
 		opts & MDV_TX_CSUM ? mdv_tx_csums[mdv_tx_csum_index(mbuf->ol_flags)] : 0,

@@ -130,7 +130,7 @@ mdv_tx_dump(const struct mdv_txq *txq, FILE *file)
 		return;
 	}
 	fprintf(file, "SQ 0x%x of %u WQEBBs: %u to %u with the device, doorbell record %u\n",
-		txq->ring.sqn, txq->ring.mask + 1u, txq->pos.ci, txq->pos.pc,
+		txq->ring.qpn_ds >> 8, txq->ring.mask + 1u, txq->pos.ci, txq->pos.pc,
 		rte_be_to_cpu_32(*txq->ring.dbrec));
 	fprintf(file, "  mbufs %u to %u not known to be sent\n", txq->pos.tail, txq->pos.head);
 	fprintf(file, "  CQ of %u: %u of %u completions taken, doorbell record %u\n",

@@ -31,7 +31,7 @@ mdv_tx_each_common(const struct mdv_txq *txq, const struct rte_mbuf *mbuf, uint1
 	const unsigned int opts)
 {
 	const uint64_t first = (uint64_t)pc << 40 | (uint64_t)MLX5_OPCODE_SEND << 32 |
-		txq->ring.sqn << 8 | (MDV_TX_WQE_DS_HEAD + 1);
+		txq->ring.qpn_ds | (MDV_TX_WQE_DS_HEAD + 1);
 	const uint64_t numbers[] = { 0, 1ULL << 40, 2ULL << 40, 3ULL << 40 };
 	const uint32_t len_min =
 		opts & MDV_TX_INLINE ? mdv_tx_copy_beyond(txq, RTE_VLAN_HLEN) : MDV_TX_FRAME_MIN;

@@ -153,7 +153,7 @@ packet_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, uint16_t h
 		return status;
 	if (ds == ds_head && taken == 0)
 		return MDV_TX_BAD;
-	mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pc, txq->ring.sqn, ds,
+	mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pc, txq->ring.qpn_ds, ds,
 		MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 	*bbs = mdv_tx_wqe_bbs(ds);
 	return MDV_TX_SENT;
@@ -194,7 +194,7 @@ packets_write(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t
 		memcpy(wqe + 1, like->eth, sizeof(like->eth));
 		if (unlikely(like->tagged))
 			mdv_tx_wqe_eth_tag((void *)(wqe + 1), mbuf->vlan_tci);
-		mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pc, txq->ring.sqn, ds,
+		mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pc, txq->ring.qpn_ds, ds,
 			MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 		last = at;
 		at += mdv_tx_wqe_bbs(ds) * MLX5_SEND_WQE_BB;

@@ -75,7 +75,7 @@ mdv_tx_single(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, const uns
 			return -1;
 		ds++;
 	}
-	mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pc, txq->ring.sqn, ds,
+	mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_SEND, pc, txq->ring.qpn_ds, ds,
 		MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 	return 0;
 }

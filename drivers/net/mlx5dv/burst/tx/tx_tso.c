@@ -256,7 +256,7 @@ run_write(const struct mdv_txq *txq, struct rte_mbuf *const *pkts, uint32_t nb, 
 		head_write(wqe, &tso_template);
 		headers_copy(wqe, from, header, tso_template.units);
 		mdv_tx_wqe_data_keyed((struct mlx5_wqe_data_seg *)wqe + ds - 1, addr, payload, key);
-		mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_TSO, pc, txq->ring.sqn, ds,
+		mdv_tx_wqe_ctrl((void *)wqe, MLX5_OPCODE_TSO, pc, txq->ring.qpn_ds, ds,
 			MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 		sent->at.slot[n] = mbuf;
 		wqe += bbs * MLX5_SEND_WQE_BB;
@@ -305,7 +305,7 @@ one_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t room, bool insert
 	/* Away from the end of the ring. */
 	sent->last = likely(flat) ? sent->at.wqe
 				  : txq->ring.wqes + (sent->pc & txq->ring.mask) * MLX5_SEND_WQE_BB;
-	mdv_tx_wqe_ctrl((void *)sent->last, MLX5_OPCODE_TSO, sent->pc, txq->ring.sqn, ds,
+	mdv_tx_wqe_ctrl((void *)sent->last, MLX5_OPCODE_TSO, sent->pc, txq->ring.qpn_ds, ds,
 		MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 	bbs = mdv_tx_wqe_bbs(ds);
 	sent->pc += bbs;

@@ -193,7 +193,7 @@ mdv_tx_vec_wqe(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, struct 
 	if (unlikely(n == 0))
 		return 0;
 	mdv_tx_wqe_ctrl(ctrl, n == 1 ? MLX5_OPCODE_SEND : MDV_HW_OPCODE_ENHANCED_MPSW, pos->pc,
-		txq->ring.sqn, MDV_TX_WQE_DS_HEAD + n, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
+		txq->ring.qpn_ds, MDV_TX_WQE_DS_HEAD + n, MDV_HW_CTRL_CQE_ON_FIRST_ERROR);
 	mdv_tx_wqe_eth((void *)(ctrl + 1),
 		opts & MDV_TX_CSUM ? mdv_tx_csums[mdv_tx_csum_index(common.flags)] : 0, 0);
 	pos->bytes += (uint32_t)mdv_vec_sum(sum) + rest;

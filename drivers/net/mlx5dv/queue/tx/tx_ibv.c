@@ -60,7 +60,7 @@ mdv_tx_ibv_attach(struct mdv_txq *txq)
 	txq->objs.uar_offset = MDV_UAR_NO_OFFSET;
 	txq->ring.dbrec = (volatile __be32 *)(txq->ring.wqes + size + sizeof(uint64_t));
 	txq->ring.uar_combines = false;
-	txq->ring.sqn = txq->objs.qp->qp_num;
+	txq->ring.qpn_ds = txq->objs.qp->qp_num << 8;
 	txq->ring.mask = txq->nb_desc - 1;
 	txq->objs.ibv.qp = ibv_qp_to_qp_ex(txq->objs.qp);
 	return 0;

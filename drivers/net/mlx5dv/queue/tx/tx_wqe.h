@@ -37,15 +37,16 @@ mdv_tx_wqe_bbs(uint32_t ds)
 	return (ds + MDV_TX_WQE_DS_PER_BB - 1) / MDV_TX_WQE_DS_PER_BB;
 }
 
-/** Write the control segment. @p ce is MDV_HW_CTRL_CQE_*. */
+/** Write the control segment. @p qpn_ds is the SQ's number in bits 31:8, @p ce MDV_HW_CTRL_CQE_*.
+ */
 static __rte_always_inline void
-mdv_tx_wqe_ctrl(struct mlx5_wqe_ctrl_seg *ctrl, uint32_t opcode, uint16_t pc, uint32_t sqn,
+mdv_tx_wqe_ctrl(struct mlx5_wqe_ctrl_seg *ctrl, uint32_t opcode, uint16_t pc, uint32_t qpn_ds,
 	uint32_t ds, uint8_t ce)
 {
 	/* Signature and stream are 0, then comes ce; the immediate is 0, as these opcodes have
 	 * none. */
 	const uint64_t words[2] = { rte_cpu_to_be_64((uint64_t)pc << 40 | (uint64_t)opcode << 32 |
-					    sqn << 8 | ds),
+					    qpn_ds | ds),
 		rte_cpu_to_be_32(ce) };
 
 	memcpy(ctrl, words, sizeof(words));

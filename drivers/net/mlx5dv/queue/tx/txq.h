@@ -51,7 +51,7 @@ struct mdv_port;
 #define MDV_TX_FRAME_MAX 9996u
 /** A burst requests a completion after so many WQEBBs or packets; the ring has at least four times
  * as many. */
-#define MDV_TX_REQUEST_MIN 32
+#define MDV_TX_REQUEST_MIN 64
 /** The most completions that a burst takes. A burst asks for one, so it catches up; what has
  * gathered is freed in portions that a mempool's cache holds, and no burst pays for all of it. */
 #define MDV_TX_REAP_MAX 2
@@ -101,7 +101,7 @@ struct mdv_txq_ring {
 	volatile __be32 *dbrec;    /**< word 1 of the QP's record */
 	const struct mdv_hw_cqe *cqes;
 	volatile __be32 *cq_dbrec;
-	uint32_t sqn;
+	uint32_t qpn_ds;   /**< the SQ's number in bits 31:8, as a control segment has it */
 	uint32_t uar_slot; /**< the doorbell register's index in mdv_uar_regs; by port and number */
 	uint16_t mask;     /**< of WQEBBs, and of mbufs */
 	uint8_t log2_cqes;

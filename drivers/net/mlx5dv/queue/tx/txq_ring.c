@@ -237,7 +237,7 @@ ring_get(struct mdv_txq *txq)
 	if (dv.comp_mask & MLX5DV_QP_MASK_UAR_MMAP_OFFSET)
 		txq->objs.uar_offset = dv.uar_mmap_offset;
 	txq->ring.uar_combines = uar_combines(&dv);
-	txq->ring.sqn = txq->objs.qp->qp_num;
+	txq->ring.qpn_ds = txq->objs.qp->qp_num << 8;
 	txq->ring.mask = dv.sq.wqe_cnt - 1;
 	/* The instances for L2 headers need not ask. */
 	if (txq->port->device.caps.tx_min_inline > MDV_HW_ETH_INLINE_L2)

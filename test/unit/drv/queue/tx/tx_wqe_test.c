@@ -14,7 +14,7 @@ ctrl_bytes(void **state)
 
 	(void)state;
 	memset(&ctrl, 0xff, sizeof(ctrl));
-	mdv_tx_wqe_ctrl(&ctrl, MLX5_OPCODE_SEND, 0xabcd, 0x123456, 3, MDV_HW_CTRL_CQE_ALWAYS);
+	mdv_tx_wqe_ctrl(&ctrl, MLX5_OPCODE_SEND, 0xabcd, 0x123456 << 8, 3, MDV_HW_CTRL_CQE_ALWAYS);
 	assert_memory_equal(&ctrl, want, sizeof(want));
 }
 

@@ -286,7 +286,7 @@ objects_come_and_go(void **state)
 	assert_ptr_equal(txq->ring.cq_dbrec, newest()->cq_dbrec);
 	assert_int_equal(txq->ring.log2_cqes, 5);
 	assert_int_equal(txq->ring.mask, NB_DESC - 1);
-	assert_int_equal(txq->ring.sqn, 0x771);
+	assert_int_equal(txq->ring.qpn_ds, 0x77100);
 	assert_ptr_equal(mdv_uar_regs[txq->ring.uar_slot], &newest()->reg);
 	assert_int_equal(txq->objs.uar_at, (uintptr_t)&newest()->reg % sysconf(_SC_PAGESIZE));
 	assert_false(txq->ring.broken);
