@@ -59,14 +59,29 @@ struct mdv_rx_mini_at {
 	struct mdv_hw_cqe *cqes;
 	struct rte_mbuf *const *mbufs;
 	uint32_t mask, cq_ci, wqe_ci;
+	uint32_t room; /**< of a packet's first mbuf */
 	uint8_t log2_segs;
 };
 
-/** Sum of the bytes of a block's packets. */
+/** Lengths of a block's packets. */
 struct mdv_rx_mini_bytes {
-	mdv_vec four; /**< in the lanes' lower 32 bits */
-	uint64_t one;
+	mdv_vec four; /**< their sum, in the lanes' lower 32 bits */
+	uint64_t one; /**< of those that were not taken by fours */
+	/** With MDV_RX_SCATTER: bit 31 of a lane, or of the number, is set if a packet does not fit
+	 * in one mbuf. */
+	mdv_vec_words four_over;
+	uint32_t one_over;
 };
+
+/** Add the lengths in the lower halves of @p words. @param room of a packet's first mbuf */
+static __rte_always_inline void
+mdv_rx_mini_add(
+	struct mdv_rx_mini_bytes *bytes, mdv_vec words, uint32_t room, const unsigned int opts)
+{
+	bytes->four += words;
+	if (opts & MDV_RX_SCATTER)
+		bytes->four_over |= (mdv_vec_words)words | (room - (mdv_vec_words)words);
+}
 
 /**
  * Write the mbufs of all whole arrays of the block of @p nb packets, unless it goes around a ring's
@@ -100,9 +115,12 @@ mdv_rx_mini_arrays(const struct mdv_rx_mini_at *at, uint32_t nb,
 		} else
 #endif
 		{
-			bytes->four += mdv_rx_mini_four(mbufs, log2_segs, mini_cqes, like);
-			bytes->four += mdv_rx_mini_four(mbufs + (MDV_VEC_LANES << log2_segs),
-				log2_segs, mini_cqes + MDV_VEC_LANES, like);
+			mdv_rx_mini_add(bytes, mdv_rx_mini_four(mbufs, log2_segs, mini_cqes, like),
+				at->room, opts);
+			mdv_rx_mini_add(bytes,
+				mdv_rx_mini_four(mbufs + (MDV_VEC_LANES << log2_segs), log2_segs,
+					mini_cqes + MDV_VEC_LANES, like),
+				at->room, opts);
 		}
 		mdv_cq_invalidate(array);
 		next += MDV_HW_MINIS_PER_CQE;
@@ -125,17 +143,24 @@ mdv_rx_mini_array(const struct mdv_rx_mini_at *at, uint32_t nth, uint32_t nb,
 
 	if (vec && likely(slot + nb <= at->mask + 1)) {
 		for (; i + MDV_VEC_LANES <= nb; i += MDV_VEC_LANES)
-			bytes->four += mdv_rx_mini_four(at->mbufs + ((slot + i) << log2_segs),
-				log2_segs, mini_cqes + i, like);
+			mdv_rx_mini_add(bytes,
+				mdv_rx_mini_four(at->mbufs + ((slot + i) << log2_segs), log2_segs,
+					mini_cqes + i, like),
+				at->room, opts);
 	}
-	for (; i < nb; i++)
-		bytes->one += mdv_rx_mini_one(
+	for (; i < nb; i++) {
+		const uint32_t len = mdv_rx_mini_one(
 			at->mbufs[((slot + i) & at->mask) << log2_segs], mini_cqes + i, like);
+
+		bytes->one += len;
+		bytes->one_over |= len | (at->room - len);
+	}
 	mdv_cq_invalidate(array);
 }
 
-/** Write the mbufs of the @p nb packets of the block at cq_ci and wqe_ci. @return their bytes */
-static __rte_always_inline uint64_t
+/** Write the mbufs of the @p nb packets of the block at cq_ci and wqe_ci, and note their lengths.
+ */
+static __rte_always_inline void
 mdv_rx_mini_expand(struct mdv_rxq *rxq, uint32_t nb, const struct mdv_rx_mini_like *like,
 	const unsigned int opts, const bool vec)
 {
@@ -145,9 +170,10 @@ mdv_rx_mini_expand(struct mdv_rxq *rxq, uint32_t nb, const struct mdv_rx_mini_li
 		.mask = rxq->ring.mask,
 		.cq_ci = rxq->pos.cq_ci,
 		.wqe_ci = rxq->pos.wqe_ci,
+		.room = rxq->room - rxq->headroom,
 		.log2_segs = rxq->ring.log2_segs,
 	};
-	struct mdv_rx_mini_bytes bytes = { .four = mdv_vec_all(0) };
+	struct mdv_rx_mini_bytes bytes = { .one = 0 };
 	uint32_t nth = vec ? mdv_rx_mini_arrays(&at, nb, like, &bytes, opts) : 0;
 
 	for (; nth < nb; nth += MDV_HW_MINIS_PER_CQE) {
@@ -157,7 +183,10 @@ mdv_rx_mini_expand(struct mdv_rxq *rxq, uint32_t nb, const struct mdv_rx_mini_li
 		mdv_rx_mini_array(
 			&at, nth, RTE_MIN(nb - nth, MDV_HW_MINIS_PER_CQE), like, &bytes, opts, vec);
 	}
-	return bytes.one + mdv_vec_sum(bytes.four & UINT32_MAX);
+	rxq->ready_bytes = bytes.one + mdv_vec_sum(bytes.four & UINT32_MAX);
+	if (opts & MDV_RX_SCATTER)
+		rxq->ready_alone = (bytes.one_over >> 31) == 0 &&
+			mdv_vec_is_zero((mdv_vec)bytes.four_over & UINT64_C(0x80000000));
 }
 
 static __rte_always_inline void
@@ -189,6 +218,21 @@ mdv_rx_mini_copy(struct rte_mbuf **pkts, struct rte_mbuf *const *mbufs, uint32_t
 	return i;
 }
 
+/** Take the first mbufs of @p nb slots from @p idx on, before the ring ends: mdv_rx_take_segments()
+ * of packets that have no more. */
+static __rte_always_inline void
+mdv_rx_mini_take_firsts(
+	const struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint32_t idx, uint32_t nb)
+{
+	const size_t nb_segs = (size_t)1 << rxq->ring.log2_segs;
+	struct rte_mbuf **slot = &rxq->ring.mbufs[idx * nb_segs], **const end = pkts + nb;
+
+	for (; pkts != end; slot += nb_segs) {
+		*pkts++ = slot[0];
+		slot[0] = NULL;
+	}
+}
+
 /** Hand out packets that are ready, at most @p nb_pkts. @return their number */
 static __rte_always_inline uint16_t
 mdv_rx_mini_hand_out(
@@ -201,7 +245,11 @@ mdv_rx_mini_hand_out(
 	struct rte_mbuf **const mbufs = rxq->ring.mbufs;
 	uint32_t bytes = ready_bytes, nb_empty = 0, i;
 
-	if (opts & MDV_RX_SCATTER) {
+	if ((opts & MDV_RX_SCATTER) && likely(rxq->ready_alone)) {
+		mdv_rx_mini_take_firsts(rxq, pkts, idx, first);
+		mdv_rx_mini_take_firsts(rxq, pkts + first, 0, nb - first);
+		rxq->nb_empty += nb;
+	} else if (opts & MDV_RX_SCATTER) {
 		for (i = 0; i < nb; i++) {
 			struct rte_mbuf **slot = &mbufs[((idx + i) & mask) << rxq->ring.log2_segs];
 
@@ -252,7 +300,7 @@ mdv_rx_mini_ready(struct mdv_rxq *rxq, struct mdv_hw_cqe *title, uint32_t nb,
 		.tci = (uint32_t)common.vlan_tci << 16,
 	};
 	mdv_cq_invalidate(title);
-	rxq->ready_bytes = mdv_rx_mini_expand(rxq, nb, &like, opts, vec);
+	mdv_rx_mini_expand(rxq, nb, &like, opts, vec);
 	if (unlikely((common.ol_flags & RTE_MBUF_F_RX_FDIR_ID) != 0))
 		mdv_rx_mini_mark(rxq, nb, common.hash.fdir.hi);
 	rxq->pos.cq_ci += nb;

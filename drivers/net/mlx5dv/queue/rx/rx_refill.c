@@ -105,6 +105,33 @@ slots_fill(struct mdv_rxq *rxq, uint32_t nb_wqes, struct rte_mbuf *const *fresh,
 	return nb;
 }
 
+/**
+ * The same for WQEs that lack their first mbuf and no other, as packets of one mbuf leave them, up
+ * to the ring's end; of a pool whose buffers are known.
+ */
+static __rte_always_inline uint32_t
+slots_fill_firsts(struct mdv_rxq *rxq, uint32_t nb_wqes, struct rte_mbuf *const *fresh, uint32_t nb)
+{
+	const uint32_t idx = rxq->pos.wqe_pi & rxq->ring.mask;
+	const uint32_t to_end = RTE_MIN(nb_wqes, rxq->ring.mask + 1 - idx);
+	const uint32_t most = RTE_MIN(to_end, nb);
+	const size_t nb_segs = (size_t)1 << rxq->ring.log2_segs, offset = rxq->buf_offset;
+	struct rte_mbuf **slot = &rxq->ring.mbufs[idx * nb_segs];
+	struct mlx5_wqe_data_seg *wqe = &rxq->ring.wqes[idx * nb_segs];
+	struct rte_mbuf *const *from = fresh + nb, *const *const end = from - most;
+
+	if (nb_segs == 1)
+		return nb;
+	for (; from != end && slot[0] == NULL && slot[1] != NULL; slot += nb_segs, wqe += nb_segs) {
+		struct rte_mbuf *mbuf = *--from;
+
+		slot[0] = mbuf;
+		wqe->addr = rte_cpu_to_be_64((uintptr_t)mbuf + offset);
+	}
+	rxq->pos.wqe_pi += fresh + nb - from;
+	return from - fresh;
+}
+
 void
 mdv_rx_refill_scattered(struct mdv_rxq *rxq)
 {
@@ -117,14 +144,15 @@ mdv_rx_refill_scattered(struct mdv_rxq *rxq)
 		return;
 	do {
 		const uint32_t want = RTE_MIN(rxq->nb_empty, RTE_DIM(fresh));
-		uint32_t nb = want;
+		uint32_t nb = want, rest;
 
 		if (unlikely(mdv_pool_get(rxq->pool, fresh, nb) != 0))
 			nb = mdv_rx_refill_short(rxq, fresh, nb);
+		rest = known ? slots_fill_firsts(rxq, end - rxq->pos.wqe_pi, fresh, nb) : nb;
 		if (likely(known))
-			left = slots_fill(rxq, end - rxq->pos.wqe_pi, fresh, nb, true);
+			left = slots_fill(rxq, end - rxq->pos.wqe_pi, fresh, rest, true);
 		else
-			left = slots_fill(rxq, end - rxq->pos.wqe_pi, fresh, nb, false);
+			left = slots_fill(rxq, end - rxq->pos.wqe_pi, fresh, rest, false);
 		rxq->nb_empty -= nb - left;
 		if (unlikely(nb != want))
 			break;

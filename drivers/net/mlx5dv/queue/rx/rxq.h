@@ -146,6 +146,7 @@ struct mdv_rxq {
 	int32_t timestamp_at;                        /**< dynamic field's offset in the mbuf */
 	uint32_t timestamp_gap;                      /**< for mdv_hw_stamp_to_ns() */
 	uint32_t nb_empty;                           /**< missing mbufs, with MDV_RX_SCATTER */
+	bool ready_alone; /**< each of the nb_ready packets is in one mbuf, with MDV_RX_SCATTER */
 	struct mdv_mr_cache mr;
 
 	/* line of its own: queues that are striding, or split packets, only */
