@@ -64,7 +64,7 @@ struct mdv_rx_mini_at {
 };
 
 /** Lengths of a block's packets. */
-struct mdv_rx_mini_bytes {
+struct mdv_rx_mini_lens {
 	mdv_vec four; /**< their sum, in the lanes' lower 32 bits */
 	uint64_t one; /**< of those that were not taken by fours */
 	/** With MDV_RX_SCATTER: bit 31 of a lane, or of the number, is set if a packet does not fit
@@ -76,11 +76,11 @@ struct mdv_rx_mini_bytes {
 /** Add the lengths in the lower halves of @p words. @param room of a packet's first mbuf */
 static __rte_always_inline void
 mdv_rx_mini_add(
-	struct mdv_rx_mini_bytes *bytes, mdv_vec words, uint32_t room, const unsigned int opts)
+	struct mdv_rx_mini_lens *lens, mdv_vec words, uint32_t room, const unsigned int opts)
 {
-	bytes->four += words;
+	lens->four += words;
 	if (opts & MDV_RX_SCATTER)
-		bytes->four_over |= (mdv_vec_words)words | (room - (mdv_vec_words)words);
+		lens->four_over |= (mdv_vec_words)words | (room - (mdv_vec_words)words);
 }
 
 /**
@@ -89,8 +89,7 @@ mdv_rx_mini_add(
  */
 static __rte_always_inline uint32_t
 mdv_rx_mini_arrays(const struct mdv_rx_mini_at *at, uint32_t nb,
-	const struct mdv_rx_mini_like *like, struct mdv_rx_mini_bytes *bytes,
-	const unsigned int opts)
+	const struct mdv_rx_mini_like *like, struct mdv_rx_mini_lens *lens, const unsigned int opts)
 {
 	const uint32_t cq_idx = at->cq_ci & at->mask, wqe_idx = at->wqe_ci & at->mask;
 	const unsigned int log2_segs = opts & MDV_RX_SCATTER ? at->log2_segs : 0;
@@ -111,13 +110,13 @@ mdv_rx_mini_arrays(const struct mdv_rx_mini_at *at, uint32_t nb,
 
 #ifdef MDV_RX_EIGHT
 		if (!(opts & MDV_RX_SCATTER)) {
-			mdv_rx_mini_eight(mbufs, mini_cqes, like, &bytes->four);
+			mdv_rx_mini_eight(mbufs, mini_cqes, like, &lens->four);
 		} else
 #endif
 		{
-			mdv_rx_mini_add(bytes, mdv_rx_mini_four(mbufs, log2_segs, mini_cqes, like),
+			mdv_rx_mini_add(lens, mdv_rx_mini_four(mbufs, log2_segs, mini_cqes, like),
 				at->room, opts);
-			mdv_rx_mini_add(bytes,
+			mdv_rx_mini_add(lens,
 				mdv_rx_mini_four(mbufs + (MDV_VEC_LANES << log2_segs), log2_segs,
 					mini_cqes + MDV_VEC_LANES, like),
 				at->room, opts);
@@ -132,8 +131,8 @@ mdv_rx_mini_arrays(const struct mdv_rx_mini_at *at, uint32_t nb,
 /** Write the mbufs of packets @p nth to @p nth + @p nb, whose minis are in one slot. */
 static __rte_always_inline void
 mdv_rx_mini_array(const struct mdv_rx_mini_at *at, uint32_t nth, uint32_t nb,
-	const struct mdv_rx_mini_like *like, struct mdv_rx_mini_bytes *bytes,
-	const unsigned int opts, const bool vec)
+	const struct mdv_rx_mini_like *like, struct mdv_rx_mini_lens *lens, const unsigned int opts,
+	const bool vec)
 {
 	struct mdv_hw_cqe *array = mdv_cq_minis(at->cqes, at->mask, at->cq_ci, nth);
 	const struct mdv_hw_mini_cqe *mini_cqes = (const void *)array;
@@ -143,7 +142,7 @@ mdv_rx_mini_array(const struct mdv_rx_mini_at *at, uint32_t nth, uint32_t nb,
 
 	if (vec && likely(slot + nb <= at->mask + 1)) {
 		for (; i + MDV_VEC_LANES <= nb; i += MDV_VEC_LANES)
-			mdv_rx_mini_add(bytes,
+			mdv_rx_mini_add(lens,
 				mdv_rx_mini_four(at->mbufs + ((slot + i) << log2_segs), log2_segs,
 					mini_cqes + i, like),
 				at->room, opts);
@@ -152,8 +151,8 @@ mdv_rx_mini_array(const struct mdv_rx_mini_at *at, uint32_t nth, uint32_t nb,
 		const uint32_t len = mdv_rx_mini_one(
 			at->mbufs[((slot + i) & at->mask) << log2_segs], mini_cqes + i, like);
 
-		bytes->one += len;
-		bytes->one_over |= len | (at->room - len);
+		lens->one += len;
+		lens->one_over |= len | (at->room - len);
 	}
 	mdv_cq_invalidate(array);
 }
@@ -173,20 +172,20 @@ mdv_rx_mini_expand(struct mdv_rxq *rxq, uint32_t nb, const struct mdv_rx_mini_li
 		.room = rxq->room - rxq->headroom,
 		.log2_segs = rxq->ring.log2_segs,
 	};
-	struct mdv_rx_mini_bytes bytes = { .one = 0 };
-	uint32_t nth = vec ? mdv_rx_mini_arrays(&at, nb, like, &bytes, opts) : 0;
+	struct mdv_rx_mini_lens lens = { .one = 0 };
+	uint32_t nth = vec ? mdv_rx_mini_arrays(&at, nb, like, &lens, opts) : 0;
 
 	for (; nth < nb; nth += MDV_HW_MINIS_PER_CQE) {
 		if (nth + MDV_HW_MINIS_PER_CQE < nb)
 			rte_prefetch0_write(mdv_cq_minis(
 				at.cqes, at.mask, at.cq_ci, nth + MDV_HW_MINIS_PER_CQE));
 		mdv_rx_mini_array(
-			&at, nth, RTE_MIN(nb - nth, MDV_HW_MINIS_PER_CQE), like, &bytes, opts, vec);
+			&at, nth, RTE_MIN(nb - nth, MDV_HW_MINIS_PER_CQE), like, &lens, opts, vec);
 	}
-	rxq->ready_bytes = bytes.one + mdv_vec_sum(bytes.four & UINT32_MAX);
+	rxq->ready_bytes = lens.one + mdv_vec_sum(lens.four & UINT32_MAX);
 	if (opts & MDV_RX_SCATTER)
-		rxq->ready_alone = (bytes.one_over >> 31) == 0 &&
-			mdv_vec_is_zero((mdv_vec)bytes.four_over & UINT64_C(0x80000000));
+		rxq->ready_alone = (lens.one_over >> 31) == 0 &&
+			mdv_vec_is_zero((mdv_vec)lens.four_over & UINT64_C(0x80000000));
 }
 
 static __rte_always_inline void
