@@ -12,7 +12,9 @@
 
 #include "slab.h"
 
+/** Chunks of a slab with few objects, and of one that has SLAB_HUGE_BYTES of them. */
 #define SLAB_CHUNK_BYTES (64u * 1024)
+#define SLAB_HUGE_BYTES  (2048u * 1024)
 
 struct mdv_slab_object {
 	struct mdv_slab_object *next;
@@ -63,14 +65,17 @@ mdv_slab_fini(struct mdv_slab *slab)
 /**
  * Have the kernel map the pages inside a chunk with one call: faulted in one after the other they
  * were two of five page faults that rules take. Linux before 5.14 refuses, and they are faulted in.
+ * A large chunk may be one page; a kernel without such pages refuses the first call.
  */
 static void
-slab_populate(struct mdv_slab_chunk *chunk)
+slab_populate(struct mdv_slab_chunk *chunk, size_t bytes)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
 	void *start = RTE_PTR_ALIGN_CEIL((void *)chunk, page);
-	void *end = RTE_PTR_ALIGN_FLOOR(RTE_PTR_ADD(chunk, SLAB_CHUNK_BYTES), page);
+	void *end = RTE_PTR_ALIGN_FLOOR(RTE_PTR_ADD(chunk, bytes), page);
 
+	if (bytes == SLAB_HUGE_BYTES)
+		(void)madvise(start, bytes, MADV_HUGEPAGE);
 	if (start < end)
 		(void)madvise(start, RTE_PTR_DIFF(end, start), MADV_POPULATE_WRITE);
 }
@@ -79,13 +84,16 @@ slab_populate(struct mdv_slab_chunk *chunk)
 static struct mdv_slab_object *
 slab_cut(struct mdv_slab *slab, size_t size)
 {
-	struct mdv_slab_chunk *chunk = aligned_alloc(MDV_SLAB_LINE, SLAB_CHUNK_BYTES);
+	const bool many = slab->bytes >= SLAB_HUGE_BYTES;
+	const size_t bytes = many ? SLAB_HUGE_BYTES : SLAB_CHUNK_BYTES;
+	struct mdv_slab_chunk *chunk = aligned_alloc(many ? bytes : MDV_SLAB_LINE, bytes);
 	struct mdv_slab_object *first = NULL;
-	size_t nb = (SLAB_CHUNK_BYTES - MDV_SLAB_LINE) / size;
+	size_t nb = (bytes - MDV_SLAB_LINE) / size;
 
 	if (chunk == NULL)
 		return NULL;
-	slab_populate(chunk);
+	slab_populate(chunk, bytes);
+	slab->bytes += bytes;
 	chunk->next = slab->chunks;
 	slab->chunks = chunk;
 	while (nb-- != 0) {

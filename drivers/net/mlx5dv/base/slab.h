@@ -26,6 +26,7 @@ struct mdv_slab {
 	rte_spinlock_t lock;
 	struct mdv_slab_object *unused[MDV_SLAB_OBJECT_MAX / MDV_SLAB_LINE + 1]; /**< by size */
 	struct mdv_slab_chunk *chunks;
+	size_t bytes; /**< of all chunks */
 };
 
 void mdv_slab_init(struct mdv_slab *slab);

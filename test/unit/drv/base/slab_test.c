@@ -12,19 +12,22 @@
 
 /** More of the smallest objects than a chunk has. */
 #define NB_OBJECTS 1500
+/** A slab that has so many bytes takes as many at once. */
+#define HUGE_BYTES (2048u * 1024)
 
 void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
 static void *chunk_start;
 static size_t chunk_size;
-static unsigned int nb_allocs, nb_populated;
+static unsigned int nb_allocs, nb_huge, nb_populated;
 static bool no_memory;
 
 void *
 __wrap_aligned_alloc(size_t alignment, size_t size)
 {
 	nb_allocs++;
+	assert_int_equal(alignment, size == HUGE_BYTES ? HUGE_BYTES : MDV_SLAB_LINE);
 	chunk_size = size;
 	chunk_start = no_memory ? NULL : __real_aligned_alloc(alignment, size);
 	return chunk_start;
@@ -38,6 +41,14 @@ __wrap_madvise(void *addr, size_t length, int advice)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
 
+	if (advice == MADV_HUGEPAGE) {
+		assert_ptr_equal(addr, chunk_start);
+		assert_int_equal(length, HUGE_BYTES);
+		assert_int_equal(nb_populated + 1, nb_allocs);
+		nb_huge++;
+		errno = EINVAL;
+		return -1;
+	}
 	assert_int_equal(advice, MADV_POPULATE_WRITE);
 	assert_int_equal((uintptr_t)addr % page, 0);
 	assert_int_equal(length % page, 0);
@@ -74,7 +85,7 @@ objects_begin_at_lines_and_do_not_overlap(void **state)
 	(void)state;
 	for (k = 0; k < RTE_DIM(sizes); k++) {
 		mdv_slab_init(&slab);
-		nb_allocs = nb_populated = 0;
+		nb_allocs = nb_huge = nb_populated = 0;
 		for (i = 0; i < NB_OBJECTS; i++) {
 			objects[i] = mdv_slab_get(&slab, sizes[k]);
 			assert_non_null(objects[i]);
@@ -84,8 +95,11 @@ objects_begin_at_lines_and_do_not_overlap(void **state)
 		if (is_kept(sizes[k])) {
 			const size_t size = RTE_ALIGN(RTE_MAX(sizes[k], 1u), MDV_SLAB_LINE);
 			const size_t a_chunk = (64 * 1024 - MDV_SLAB_LINE) / size;
+			const size_t chunks = (NB_OBJECTS + a_chunk - 1) / a_chunk;
+			const size_t few = RTE_MIN(chunks, HUGE_BYTES / (64 * 1024));
 
-			assert_int_equal(nb_allocs, (NB_OBJECTS + a_chunk - 1) / a_chunk);
+			assert_int_equal(nb_huge, chunks > few ? 1 : 0);
+			assert_int_equal(nb_allocs, few + nb_huge);
 			assert_int_equal(nb_populated, nb_allocs);
 		} else {
 			assert_int_equal(nb_allocs, NB_OBJECTS);
