@@ -63,18 +63,17 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	struct mdv_port *port = mdv_port(dev);
 	const struct mdv_flow_plan_rule rule = { attr, pattern, actions };
 	struct mdv_flow_plan plan;
-	struct rte_flow *flow = mdv_flow_rule_make(port, &rule, &plan, error);
-	int ret;
+	struct mdv_flow_form *form = &port->flow->form;
+	struct rte_flow *flow;
 
-	if (flow == NULL)
-		return NULL;
 	pthread_mutex_lock(&port->flow->lock);
-	ret = mdv_flow_rule_enter(port, flow, &plan, error);
+	flow = mdv_flow_rule_make(port, &rule, form, &plan, error);
+	if (flow != NULL && mdv_flow_rule_enter(port, flow, form, &plan, error) != 0) {
+		mdv_flow_rule_free(port, flow);
+		flow = NULL;
+	}
 	pthread_mutex_unlock(&port->flow->lock);
-	if (ret == 0)
-		return flow;
-	mdv_flow_rule_free(port, flow);
-	return NULL;
+	return flow;
 }
 
 static int

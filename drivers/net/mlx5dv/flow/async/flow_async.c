@@ -200,14 +200,15 @@ async_do_action(
  * Under flow.lock. After a refused creation the application has a handle, which it must destroy.
  */
 static int
-async_do(struct mdv_port *port, struct mdv_flow_async_op *op, struct rte_flow_error *error)
+async_do(struct mdv_port *port, struct mdv_flow_queue *queue, struct mdv_flow_async_op *op,
+	struct rte_flow_error *error)
 {
 	int ret = 0;
 
 	switch (op->what) {
 	case MDV_FLOW_ASYNC_CREATE:
 		op->flow->queued = false;
-		ret = mdv_flow_rule_enter_later(port, op->flow, error);
+		ret = mdv_flow_rule_enter_later(port, op->flow, &queue->form, error);
 		break;
 	case MDV_FLOW_ASYNC_DESTROY:
 		op->flow->queued = false;
@@ -233,7 +234,7 @@ async_do_until(struct mdv_port *port, uint32_t queue_id, uint32_t end)
 		struct mdv_flow_async_op *op = async_op(queue, queue->done++);
 		struct rte_flow_error error = { .message = NULL };
 
-		if (async_do(port, op, &error) == 0)
+		if (async_do(port, queue, op, &error) == 0)
 			continue;
 		if (op->what == MDV_FLOW_ASYNC_CREATE)
 			mdv_flow_rule_refuse(port, op->flow);
@@ -255,7 +256,7 @@ async_give(struct mdv_port *port, uint32_t queue_id, bool postpone, struct rte_f
 	if (!postpone) {
 		pthread_mutex_lock(&port->flow->lock);
 		async_do_until(port, queue_id, queue->given);
-		ret = async_do(port, async_op(queue, queue->given), error);
+		ret = async_do(port, queue, async_op(queue, queue->given), error);
 		pthread_mutex_unlock(&port->flow->lock);
 	}
 	if (ret != 0)
@@ -283,9 +284,25 @@ async_check_indices(const struct rte_flow_template_table *table, uint8_t pattern
 	return 0;
 }
 
+static struct rte_flow *
+async_make_rule(struct mdv_port *port, struct mdv_flow_queue *queue,
+	const struct mdv_flow_plan_rule *rule, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error)
+{
+	struct rte_flow *flow;
+
+	if (!mdv_flow_indirect_is_in(rule->actions))
+		return mdv_flow_rule_make(port, rule, &queue->form, plan, error);
+	pthread_mutex_lock(&port->flow->lock);
+	flow = mdv_flow_rule_make(port, rule, &queue->form, plan, error);
+	pthread_mutex_unlock(&port->flow->lock);
+	return flow;
+}
+
 /** Make the rule of a table's templates and these values. @return NULL after filling @p error */
 static struct rte_flow *
-async_make(struct mdv_port *port, struct rte_flow_template_table *table,
+async_make(struct mdv_port *port, struct mdv_flow_queue *queue,
+	struct rte_flow_template_table *table,
 	const struct rte_flow_pattern_template *pattern_template,
 	const struct rte_flow_item pattern[],
 	const struct rte_flow_actions_template *actions_template,
@@ -299,7 +316,7 @@ async_make(struct mdv_port *port, struct rte_flow_template_table *table,
 	if (mdv_flow_template_merge(
 		    pattern_template, pattern, actions_template, actions, &merged, error) != 0)
 		return NULL;
-	flow = mdv_flow_rule_make(port, &rule, &plan, error);
+	flow = async_make_rule(port, queue, &rule, &plan, error);
 	if (flow == NULL) {
 		mdv_flow_template_blame(&merged, pattern, actions, error);
 		return NULL;
@@ -330,7 +347,7 @@ mdv_flow_async_create(struct rte_eth_dev *dev, uint32_t queue_id,
 			"a queue's rule needs items and actions as its templates have them");
 		return NULL;
 	}
-	flow = async_make(mdv_port(dev), table, table->patterns[pattern_index], pattern,
+	flow = async_make(mdv_port(dev), queue, table, table->patterns[pattern_index], pattern,
 		table->actions[actions_index], actions, error);
 	if (flow == NULL)
 		return NULL;

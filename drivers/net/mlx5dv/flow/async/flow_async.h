@@ -19,6 +19,7 @@
 #include <rte_flow_driver.h>
 
 #include "base/compat.h"
+#include "flow/rule/flow_form.h"
 
 struct mdv_port;
 
@@ -51,6 +52,7 @@ struct mdv_flow_queue {
 	uint32_t size;
 	uint32_t mask;                /**< of indices; the array is of the next power of two */
 	uint32_t pulled, done, given; /**< totals */
+	struct mdv_flow_form form;    /**< of the rules that it makes */
 	struct mdv_flow_async_op ops[];
 };
 

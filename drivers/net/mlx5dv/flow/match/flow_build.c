@@ -300,6 +300,29 @@ mdv_flow_build_split(struct mdv_flow_build *build, struct mdv_flow_build *other)
 	return 0;
 }
 
+uint16_t
+mdv_flow_build_find(const struct mdv_flow_build *build, uint32_t type)
+{
+	uint16_t at = sizeof(build->attr);
+
+	for (unsigned int i = 0; i < build->attr.num_of_specs; i++) {
+		struct ibv_flow_spec spec;
+
+		memcpy(&spec.hdr, &build->bytes[at], sizeof(spec.hdr));
+		if (spec.hdr.type == type)
+			return at;
+		at += spec.hdr.size;
+	}
+	return 0;
+}
+
+void
+mdv_flow_build_set_tag(struct mdv_flow_build *build, uint16_t at, uint32_t tag)
+{
+	memcpy(&build->bytes[at + offsetof(struct ibv_flow_spec_action_tag, tag_id)], &tag,
+		sizeof(tag));
+}
+
 int
 mdv_flow_build_tag(struct mdv_flow_build *build, uint32_t tag)
 {
@@ -308,8 +331,7 @@ mdv_flow_build_tag(struct mdv_flow_build *build, uint32_t tag)
 
 	if (at < 0)
 		return at;
-	memcpy(&build->bytes[at + offsetof(struct ibv_flow_spec_action_tag, tag_id)], &tag,
-		sizeof(tag));
+	mdv_flow_build_set_tag(build, at, tag);
 	return 0;
 }
 
@@ -402,6 +424,15 @@ build_shield(struct mdv_flow_build *build)
 		build->sides[i].l3_at += build->sides[i].l3_at != 0 ? size : 0;
 	}
 	return 0;
+}
+
+bool
+mdv_flow_build_is_multicast(const struct mdv_flow_build *build)
+{
+	/* The shield is no side's spec. */
+	return build_multicast_first(build) ||
+		mdv_flow_build_find(build, IBV_FLOW_SPEC_ETH) !=
+		build->sides[MDV_FLOW_BUILD_OUTER].eth_at;
 }
 
 int

@@ -102,14 +102,24 @@ int mdv_flow_build_add_layers(struct mdv_flow_build *build, uint32_t layers);
  */
 int mdv_flow_build_split(struct mdv_flow_build *build, struct mdv_flow_build *other);
 
+/** @return where the first spec of @p type is in bytes[]; 0: there is none. */
+uint16_t mdv_flow_build_find(const struct mdv_flow_build *build, uint32_t type);
+
 /** Add an action. @return 0 or -E2BIG */
 int mdv_flow_build_tag(struct mdv_flow_build *build, uint32_t tag);
+/** Give the TAG at @p at, by mdv_flow_build_find(), another tag. */
+void mdv_flow_build_set_tag(struct mdv_flow_build *build, uint16_t at, uint32_t tag);
 int mdv_flow_build_drop(struct mdv_flow_build *build);
 int mdv_flow_build_count(struct mdv_flow_build *build, struct ibv_counters *counters);
 /** Take the COUNT away, which was appended last. */
 void mdv_flow_build_uncount(struct mdv_flow_build *build);
 int mdv_flow_build_action(struct mdv_flow_build *build, const struct ibv_flow_action *action);
 
+/**
+ * @return whether the first spec is one of a group address, for which mdv_flow_build_finish() puts
+ * another before it if the rule does not copy
+ */
+bool mdv_flow_build_is_multicast(const struct mdv_flow_build *build);
 /**
  * Fill in the header, and keep the kernel from moving a multicast rule behind all others.
  * @param port_num physical port, from 1

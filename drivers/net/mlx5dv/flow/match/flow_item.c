@@ -26,12 +26,9 @@ item_row_find(enum rte_flow_item_type type, uint32_t last)
 size_t
 mdv_flow_item_bytes(enum rte_flow_item_type type)
 {
-	const struct mdv_flow_item_row *row = mdv_flow_item_rows;
-	const struct mdv_flow_item_row *const end = &mdv_flow_item_rows[mdv_flow_item_rows_nb];
+	const struct mdv_flow_item_row *row = mdv_flow_item_row_of(type);
 
-	while (row < end && row->type != type)
-		row++;
-	return row < end ? row->item_bytes : 0;
+	return row != NULL ? row->item_bytes : 0;
 }
 
 /** @return for messages rte_flow's name of a type that has no row. */

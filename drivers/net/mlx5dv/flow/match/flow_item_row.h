@@ -14,6 +14,7 @@
 #ifndef MDV_FLOW_ITEM_ROW_H
 #define MDV_FLOW_ITEM_ROW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,7 @@ struct mdv_flow_item_field {
 	uint32_t needs;   /**< MDV_FLOW_CAN_* */
 	const char *hint; /**< advice or reason when it is refused */
 	uint16_t words;   /**< bit i: it has bytes in 32-bit word i of the item */
+	bool any_value;   /**< no check reads its value, which only goes into the spec */
 };
 
 /** Bits of struct mdv_flow_item_field.words, for @p bytes bytes at @p at. */
@@ -85,6 +87,9 @@ struct mdv_flow_item_row {
 
 extern const struct mdv_flow_item_row mdv_flow_item_rows[];
 extern const unsigned int mdv_flow_item_rows_nb;
+
+/** @return the first row of the type, NULL: none */
+const struct mdv_flow_item_row *mdv_flow_item_row_of(enum rte_flow_item_type type);
 
 /** A big-endian number of 1, 2 or 4 bytes. */
 static inline uint32_t

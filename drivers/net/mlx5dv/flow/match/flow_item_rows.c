@@ -21,34 +21,37 @@
 #define WORDS(type, member) \
 	MDV_FLOW_ITEM_WORDS(offsetof(struct type, member), sizeof(((struct type *)0)->member))
 #define MATCH(name, item, member, filter, to) \
-	{ name, AT(item, member), AT(filter, to), 0, 0, NULL, 0, NULL, WORDS(item, member) }
+	{ name, AT(item, member), AT(filter, to), 0, 0, NULL, 0, NULL, WORDS(item, member), false }
+/** The same for a field that no check reads. */
+#define VALUE(name, item, member, filter, to) \
+	{ name, AT(item, member), AT(filter, to), 0, 0, NULL, 0, NULL, WORDS(item, member), true }
 #define MATCH_PART(name, item, member, bits, filter, to, shift) \
-	{ name, AT(item, member), AT(filter, to), shift, bits, NULL, 0, NULL, WORDS(item, member) }
+	{ name, AT(item, member), AT(filter, to), shift, bits, NULL, 0, NULL, WORDS(item, member), false }
 #define REFUSE(name, item, member, hint) \
-	{ name, AT(item, member), 0, 0, 0, 0, NULL, 0, hint, WORDS(item, member) }
+	{ name, AT(item, member), 0, 0, 0, 0, NULL, 0, hint, WORDS(item, member), false }
 #define REFUSE_PART(name, item, member, bits, hint) \
-	{ name, AT(item, member), 0, 0, 0, bits, NULL, 0, hint, WORDS(item, member) }
+	{ name, AT(item, member), 0, 0, 0, bits, NULL, 0, hint, WORDS(item, member), false }
 #define REFUSE_FLAG(name, item, member, ones, hint) \
 	{ name, 0, sizeof(struct item), 0, 0, 0, 0, \
 	  &(const struct item){ .member = ones }, 0, hint, \
-	  MDV_FLOW_ITEM_WORDS(0, sizeof(struct item)) }
+	  MDV_FLOW_ITEM_WORDS(0, sizeof(struct item)), false }
 /** A field that only some devices and kernels match. */
 #define MAYBE(name, item, member, filter, to, can, hint) \
 	{ name, AT(item, member), AT(filter, to), 0, 0, NULL, MDV_FLOW_CAN_##can, hint, \
-	  WORDS(item, member) }
+	  WORDS(item, member), false }
 #define MAYBE_PART(name, item, member, bits, filter, to, shift, can, hint) \
 	{ name, AT(item, member), AT(filter, to), shift, bits, NULL, MDV_FLOW_CAN_##can, hint, \
-	  WORDS(item, member) }
+	  WORDS(item, member), false }
 
 static const struct mdv_flow_item_field eth_fields[] = {
-	MATCH("dst", rte_flow_item_eth, hdr.dst_addr, ibv_flow_eth_filter, dst_mac),
-	MATCH("src", rte_flow_item_eth, hdr.src_addr, ibv_flow_eth_filter, src_mac),
+	VALUE("dst", rte_flow_item_eth, hdr.dst_addr, ibv_flow_eth_filter, dst_mac),
+	VALUE("src", rte_flow_item_eth, hdr.src_addr, ibv_flow_eth_filter, src_mac),
 	MATCH("type", rte_flow_item_eth, hdr.ether_type, ibv_flow_eth_filter, ether_type),
 	REFUSE_FLAG("reserved bits", rte_flow_item_eth, reserved, 0x7fffffff, NO_RSVD),
 };
 
 static const struct mdv_flow_item_field vlan_fields[] = {
-	MATCH("tci", rte_flow_item_vlan, hdr.vlan_tci, ibv_flow_eth_filter, vlan_tag),
+	VALUE("tci", rte_flow_item_vlan, hdr.vlan_tci, ibv_flow_eth_filter, vlan_tag),
 	MATCH("inner_type", rte_flow_item_vlan, hdr.eth_proto, ibv_flow_eth_filter, ether_type),
 	REFUSE_FLAG("has_more_vlan", rte_flow_item_vlan, has_more_vlan, 1,
 		"the device sees the outer tag only; leave has_more_vlan out"),
@@ -57,7 +60,7 @@ static const struct mdv_flow_item_field vlan_fields[] = {
 
 static const struct mdv_flow_item_field ipv4_fields[] = {
 	REFUSE("version_ihl", rte_flow_item_ipv4, hdr.version_ihl, L3_ITSELF),
-	MATCH("tos", rte_flow_item_ipv4, hdr.type_of_service, ibv_flow_ipv4_ext_filter, tos),
+	VALUE("tos", rte_flow_item_ipv4, hdr.type_of_service, ibv_flow_ipv4_ext_filter, tos),
 	REFUSE("total_length", rte_flow_item_ipv4, hdr.total_length, NO_LENGTH),
 	REFUSE("packet_id", rte_flow_item_ipv4, hdr.packet_id, NO_FIELD),
 	/* IB_IPV4_DONT_FRAG and IB_IPV4_MORE_FRAG of Linux's rdma/ib_verbs.h */
@@ -70,8 +73,8 @@ static const struct mdv_flow_item_field ipv4_fields[] = {
 		ibv_flow_ipv4_ext_filter, ttl, IPV4_TTL, NO_FIELD),
 	MATCH("proto", rte_flow_item_ipv4, hdr.next_proto_id, ibv_flow_ipv4_ext_filter, proto),
 	REFUSE("checksum", rte_flow_item_ipv4, hdr.hdr_checksum, NO_SUM),
-	MATCH("src", rte_flow_item_ipv4, hdr.src_addr, ibv_flow_ipv4_ext_filter, src_ip),
-	MATCH("dst", rte_flow_item_ipv4, hdr.dst_addr, ibv_flow_ipv4_ext_filter, dst_ip),
+	VALUE("src", rte_flow_item_ipv4, hdr.src_addr, ibv_flow_ipv4_ext_filter, src_ip),
+	VALUE("dst", rte_flow_item_ipv4, hdr.dst_addr, ibv_flow_ipv4_ext_filter, dst_ip),
 };
 
 static const struct mdv_flow_item_field ipv6_fields[] = {
@@ -84,8 +87,8 @@ static const struct mdv_flow_item_field ipv6_fields[] = {
 	MATCH("proto", rte_flow_item_ipv6, hdr.proto, ibv_flow_ipv6_filter, next_hdr),
 	MAYBE("hop limit", rte_flow_item_ipv6, hdr.hop_limits,
 		ibv_flow_ipv6_filter, hop_limit, IPV6_HOP_LIMIT, NO_FIELD),
-	MATCH("src", rte_flow_item_ipv6, hdr.src_addr, ibv_flow_ipv6_filter, src_ip),
-	MATCH("dst", rte_flow_item_ipv6, hdr.dst_addr, ibv_flow_ipv6_filter, dst_ip),
+	VALUE("src", rte_flow_item_ipv6, hdr.src_addr, ibv_flow_ipv6_filter, src_ip),
+	VALUE("dst", rte_flow_item_ipv6, hdr.dst_addr, ibv_flow_ipv6_filter, dst_ip),
 	REFUSE_FLAG("has_hop_ext", rte_flow_item_ipv6, has_hop_ext, 1, NO_EXT),
 	REFUSE_FLAG("has_route_ext", rte_flow_item_ipv6, has_route_ext, 1, NO_EXT),
 	REFUSE_FLAG("has_frag_ext", rte_flow_item_ipv6, has_frag_ext, 1, NO_EXT),
@@ -99,8 +102,8 @@ static const struct mdv_flow_item_field ipv6_fields[] = {
 };
 
 static const struct mdv_flow_item_field tcp_fields[] = {
-	MATCH("src port", rte_flow_item_tcp, hdr.src_port, ibv_flow_tcp_udp_filter, src_port),
-	MATCH("dst port", rte_flow_item_tcp, hdr.dst_port, ibv_flow_tcp_udp_filter, dst_port),
+	VALUE("src port", rte_flow_item_tcp, hdr.src_port, ibv_flow_tcp_udp_filter, src_port),
+	VALUE("dst port", rte_flow_item_tcp, hdr.dst_port, ibv_flow_tcp_udp_filter, dst_port),
 	REFUSE("sequence number", rte_flow_item_tcp, hdr.sent_seq, NO_FIELD),
 	REFUSE("acknowledgement", rte_flow_item_tcp, hdr.recv_ack, NO_FIELD),
 	REFUSE("data offset", rte_flow_item_tcp, hdr.data_off, NO_LENGTH),
@@ -111,8 +114,8 @@ static const struct mdv_flow_item_field tcp_fields[] = {
 };
 
 static const struct mdv_flow_item_field udp_fields[] = {
-	MATCH("src port", rte_flow_item_udp, hdr.src_port, ibv_flow_tcp_udp_filter, src_port),
-	MATCH("dst port", rte_flow_item_udp, hdr.dst_port, ibv_flow_tcp_udp_filter, dst_port),
+	VALUE("src port", rte_flow_item_udp, hdr.src_port, ibv_flow_tcp_udp_filter, src_port),
+	VALUE("dst port", rte_flow_item_udp, hdr.dst_port, ibv_flow_tcp_udp_filter, dst_port),
 	REFUSE("length", rte_flow_item_udp, hdr.dgram_len, NO_LENGTH),
 	REFUSE("checksum", rte_flow_item_udp, hdr.dgram_cksum, NO_SUM),
 };
@@ -126,10 +129,10 @@ static const struct mdv_flow_item_field esp_fields[] = {
 };
 
 static const struct mdv_flow_item_field mpls_fields[] = {
-	{ "label", 0, 4, AT(ibv_flow_mpls_filter, label), 12, 0xfffff000, NULL, 0, NULL, 1 },
-	{ "traffic class", 0, 4, AT(ibv_flow_mpls_filter, label), 9, 0xe00, NULL, 0, NULL, 1 },
-	{ "bottom of stack", 0, 4, AT(ibv_flow_mpls_filter, label), 8, 0x100, NULL, 0, NULL, 1 },
-	{ "ttl", 0, 4, AT(ibv_flow_mpls_filter, label), 0, 0xff, NULL, 0, NULL, 1 },
+	{ "label", 0, 4, AT(ibv_flow_mpls_filter, label), 12, 0xfffff000, NULL, 0, NULL, 1, false },
+	{ "traffic class", 0, 4, AT(ibv_flow_mpls_filter, label), 9, 0xe00, NULL, 0, NULL, 1, false },
+	{ "bottom of stack", 0, 4, AT(ibv_flow_mpls_filter, label), 8, 0x100, NULL, 0, NULL, 1, false },
+	{ "ttl", 0, 4, AT(ibv_flow_mpls_filter, label), 0, 0xff, NULL, 0, NULL, 1, false },
 };
 
 static const struct mdv_flow_item_field vxlan_fields[] = {
@@ -148,7 +151,7 @@ static const struct mdv_flow_item_field gre_fields[] = {
 };
 
 static const struct mdv_flow_item_field gre_key_fields[] = {
-	{ "key", 0, sizeof(rte_be32_t), AT(ibv_flow_gre_filter, key), 0, 0, NULL, 0, NULL, 1 },
+	{ "key", 0, sizeof(rte_be32_t), AT(ibv_flow_gre_filter, key), 0, 0, NULL, 0, NULL, 1, false },
 };
 
 static const struct mdv_flow_item_field gre_option_fields[] = {
@@ -166,7 +169,7 @@ static const struct mdv_flow_item_field nvgre_fields[] = {
 	MATCH("tni", rte_flow_item_nvgre, tni, ibv_flow_gre_filter, key),
 	{ "flow_id", AT(rte_flow_item_nvgre, flow_id),
 	  offsetof(struct ibv_flow_gre_filter, key) + 3, 1, 0, 0, NULL, 0, NULL,
-	  WORDS(rte_flow_item_nvgre, flow_id) },
+	  WORDS(rte_flow_item_nvgre, flow_id), false },
 };
 
 /** rte_flow defines none; this is the one of other drivers. */
@@ -244,3 +247,12 @@ const struct mdv_flow_item_row mdv_flow_item_rows[] = {
 /* clang-format on */
 
 const unsigned int mdv_flow_item_rows_nb = RTE_DIM(mdv_flow_item_rows);
+
+const struct mdv_flow_item_row *
+mdv_flow_item_row_of(enum rte_flow_item_type type)
+{
+	for (unsigned int i = 0; i < mdv_flow_item_rows_nb; i++)
+		if (mdv_flow_item_rows[i].type == type)
+			return &mdv_flow_item_rows[i];
+	return NULL;
+}

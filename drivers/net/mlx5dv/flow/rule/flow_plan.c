@@ -223,6 +223,15 @@ mdv_flow_plan_split(struct mdv_flow_plan *plan)
 }
 
 int
+mdv_flow_plan_actions(const struct mdv_flow_plan_env *env, const struct mdv_flow_plan_rule *rule,
+	struct mdv_flow_actions *actions, struct rte_flow_error *error)
+{
+	return rule->attr->egress
+		? mdv_flow_action_parse_egress(&env->actions, rule->actions, actions, error)
+		: mdv_flow_action_parse(&env->actions, rule->actions, actions, error);
+}
+
+int
 mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_plan_rule *rule,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error)
 {
@@ -234,10 +243,7 @@ mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_pl
 	if (ret == 0)
 		ret = mdv_flow_item_translate(rule->pattern, env->features, match, error);
 	if (ret == 0)
-		ret = rule->attr->egress ? mdv_flow_action_parse_egress(&env->actions,
-						   rule->actions, &plan->actions, error)
-					 : mdv_flow_action_parse(&env->actions, rule->actions,
-						   &plan->actions, error);
+		ret = mdv_flow_plan_actions(env, rule, &plan->actions, error);
 	if (ret == 0)
 		ret = plan_check_inner(env, match, &plan->actions, error);
 	if (ret != 0)

@@ -61,6 +61,11 @@ struct mdv_flow_plan_rule {
 int mdv_flow_plan_make(const struct mdv_flow_plan_env *env, const struct mdv_flow_plan_rule *rule,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error);
 
+/** Check the actions of a rule that has attributes and actions. @return as above */
+int mdv_flow_plan_actions(const struct mdv_flow_plan_env *env,
+	const struct mdv_flow_plan_rule *rule, struct mdv_flow_actions *actions,
+	struct rte_flow_error *error);
+
 /** In place of features: rules on sent packets are not supported (templates, indirect actions). */
 #define MDV_FLOW_INGRESS_ONLY UINT32_C(0x80000000)
 

@@ -91,8 +91,8 @@ rule_alloc_flat(struct mdv_port *port, const struct rte_flow_conv_rule *given,
 }
 
 static struct rte_flow *
-rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct mdv_flow_plan *plan,
-	struct rte_flow_error *error)
+rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct mdv_flow_form *form,
+	struct mdv_flow_plan *plan, struct rte_flow_error *error)
 {
 	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	const struct rte_flow_conv_rule rule = {
@@ -105,7 +105,7 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 	struct rte_flow *flow;
 
 	/* The plan checks what is then copied without checks. */
-	if (mdv_flow_plan_make(&env, given, plan, error) != 0 ||
+	if (mdv_flow_form_plan(form, &env, given, plan, error) != 0 ||
 		mdv_flow_rule_translate_modify(plan, &modify, error) != 0)
 		return NULL;
 	mdv_flow_level_prefetch(
@@ -125,29 +125,27 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 /** Hold the handles before they are read and until the rule is freed. */
 static struct rte_flow *
 rule_make_indirect(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
-	struct mdv_flow_plan *plan, struct rte_flow_error *error)
+	struct mdv_flow_form *form, struct mdv_flow_plan *plan, struct rte_flow_error *error)
 {
-	struct rte_flow *flow = NULL;
+	struct rte_flow *flow;
 
-	pthread_mutex_lock(&port->flow->lock);
-	if (mdv_flow_indirect_take(port, given->actions, error) == 0) {
-		flow = rule_make(port, given, plan, error);
-		if (flow == NULL)
-			mdv_flow_indirect_put(given->actions);
-		else
-			flow->indirect = true;
-	}
-	pthread_mutex_unlock(&port->flow->lock);
+	if (mdv_flow_indirect_take(port, given->actions, error) != 0)
+		return NULL;
+	flow = rule_make(port, given, form, plan, error);
+	if (flow == NULL)
+		mdv_flow_indirect_put(given->actions);
+	else
+		flow->indirect = true;
 	return flow;
 }
 
 struct rte_flow *
 mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
-	struct mdv_flow_plan *plan, struct rte_flow_error *error)
+	struct mdv_flow_form *form, struct mdv_flow_plan *plan, struct rte_flow_error *error)
 {
 	return mdv_flow_indirect_is_in(given->actions)
-		? rule_make_indirect(port, given, plan, error)
-		: rule_make(port, given, plan, error);
+		? rule_make_indirect(port, given, form, plan, error)
+		: rule_make(port, given, form, plan, error);
 }
 
 void
@@ -183,8 +181,8 @@ rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *p
 }
 
 int
-mdv_flow_rule_enter_later(
-	struct mdv_port *port, struct rte_flow *flow, struct rte_flow_error *error)
+mdv_flow_rule_enter_later(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_form *form,
+	struct rte_flow_error *error)
 {
 	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	const struct mdv_flow_plan_rule rule = {
@@ -193,17 +191,17 @@ mdv_flow_rule_enter_later(
 		.actions = flow->rule->actions_ro,
 	};
 	struct mdv_flow_plan plan;
-	int ret = mdv_flow_plan_make(&env, &rule, &plan, error);
+	int ret = mdv_flow_form_plan(form, &env, &rule, &plan, error);
 
 	return ret != 0 ? ret : rule_enter(port, flow, &plan, error);
 }
 
 int
-mdv_flow_rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
-	struct rte_flow_error *error)
+mdv_flow_rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_form *form,
+	struct mdv_flow_plan *plan, struct rte_flow_error *error)
 {
 	/* An indirect action may have been updated since the plan was made. */
-	return flow->indirect ? mdv_flow_rule_enter_later(port, flow, error)
+	return flow->indirect ? mdv_flow_rule_enter_later(port, flow, form, error)
 			      : rule_enter(port, flow, plan, error);
 }
 

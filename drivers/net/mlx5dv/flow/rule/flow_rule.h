@@ -3,7 +3,8 @@
  * @file
  * The steps of a rule's life, for flow.c (at once) and flow_async.c (by flow queues).
  *
- *     make, no lock -> enter, with flow.lock -> leave, with flow.lock -> free
+ *     make, with flow.lock if there is INDIRECT -> enter, with flow.lock -> leave, with flow.lock
+ * -> free
  *
  * Rules that have entered are in flow.rules and, while the port is started, in the device. If a
  * rule of a flow queue cannot enter, it goes to flow.refused: its handle lives until it is
@@ -14,18 +15,21 @@
 
 #include <rte_flow.h>
 
+#include "flow_form.h"
 #include "flow_install.h"
 #include "flow_plan.h"
 
 struct mdv_port;
 
 /**
- * Check and copy what the application gives, which may free it afterwards.
+ * Check and copy what the application gives, which may free it afterwards. With INDIRECT actions
+ * under flow.lock.
+ * @param form of rules made by the same caller, to whom it belongs
  * @param plan undefined on failure; points into @p given
  * @return NULL after filling @p error
  */
 struct rte_flow *mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
-	struct mdv_flow_plan *plan, struct rte_flow_error *error);
+	struct mdv_flow_form *form, struct mdv_flow_plan *plan, struct rte_flow_error *error);
 void mdv_flow_rule_free(struct mdv_port *port, struct rte_flow *flow);
 /**
  * Translate the changes of a rule that changes packets, to @p modify.
@@ -35,11 +39,11 @@ int mdv_flow_rule_translate_modify(const struct mdv_flow_plan *plan, struct mdv_
 	struct rte_flow_error *error);
 
 /** Under flow.lock. @return 0, or a negative errno, @p error filled: nothing has changed */
-int mdv_flow_rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_plan *plan,
-	struct rte_flow_error *error);
-/** The same without the plan of mdv_flow_rule_make(). */
-int mdv_flow_rule_enter_later(
-	struct mdv_port *port, struct rte_flow *flow, struct rte_flow_error *error);
+int mdv_flow_rule_enter(struct mdv_port *port, struct rte_flow *flow, struct mdv_flow_form *form,
+	struct mdv_flow_plan *plan, struct rte_flow_error *error);
+/** The same without the plan of mdv_flow_rule_make(). @param form the same as there */
+int mdv_flow_rule_enter_later(struct mdv_port *port, struct rte_flow *flow,
+	struct mdv_flow_form *form, struct rte_flow_error *error);
 /** Under flow.lock: note a rule that failed in mdv_flow_rule_enter_later() and whose handle the
  * application has. */
 void mdv_flow_rule_refuse(struct mdv_port *port, struct rte_flow *flow);

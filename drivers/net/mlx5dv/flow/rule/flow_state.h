@@ -15,8 +15,9 @@
 
 #include "base/slab.h"
 #include "flow/place/flow_level.h"
-#include "flow_modify_object.h"
+#include "flow_form.h"
 #include "flow_indirect.h"
+#include "flow_modify_object.h"
 
 struct mdv_flow_dest;
 struct mdv_flow_queue;
@@ -60,7 +61,8 @@ struct mdv_flow_state {
 	struct mdv_flow_tables tables; /**< templates; the application serialises calls */
 	struct mdv_flow_async async;   /**< flow queues; each belongs to its user */
 	struct mdv_flow_indirect indirect;
-	struct mdv_slab slab; /**< memory of rules; has a lock of its own */
+	struct mdv_flow_form form; /**< of the rules that rte_flow_create() makes */
+	struct mdv_slab slab;      /**< memory of rules; has a lock of its own */
 	bool active; /**< between mdv_flow_start() and mdv_flow_stop(): rules are in the device */
 };
 

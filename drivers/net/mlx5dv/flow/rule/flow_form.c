@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Learns the form of a rule, and plans others of it. */
+
+#include <stddef.h>
+#include <string.h>
+
+#include "flow_form.h"
+
+/** A form is learnt once in so many rules that do not fit: where all differ, it costs little. */
+#define FORM_PATIENCE 16
+
+bool
+mdv_flow_form_fits(const struct mdv_flow_form *form, const struct mdv_flow_plan_env *env,
+	const struct mdv_flow_plan_rule *rule)
+{
+	return rule->attr != NULL && rule->pattern != NULL && rule->actions != NULL &&
+		memcmp(rule->attr, &form->attr, sizeof(form->attr)) == 0 &&
+		env->features == form->features && env->port_num == form->port_num &&
+		mdv_flow_values_fit(&form->values, rule->pattern);
+}
+
+/** @return whether actions @p a put into the attribute and its place what those of the form do,
+ * which change nothing and hash by outer headers. COUNT comes later. */
+static bool
+form_same_effect(const struct mdv_flow_actions *a, const struct mdv_flow_actions *form)
+{
+	return a->fate == form->fate && a->rss_types == form->rss_types &&
+		(a->tag != 0) == (form->tag != 0) && a->passthru == form->passthru &&
+		a->nb_extras == form->nb_extras && a->inner == NULL && a->modify_list == NULL;
+}
+
+static void
+form_learn(struct mdv_flow_form *form, const struct mdv_flow_plan_env *env,
+	const struct mdv_flow_plan_rule *rule, const struct mdv_flow_plan *plan)
+{
+	const struct mdv_flow_build *build = &plan->parts[0].build;
+
+	if (!mdv_flow_values_learn(&form->values, rule->pattern, build))
+		return;
+	/* Among several parts, equal values make one go: plan_describe(). */
+	if (plan->nb_parts != 1 || plan->actions.modify_list != NULL ||
+		mdv_flow_build_is_multicast(build)) {
+		form->values.nb_items = 0;
+		return;
+	}
+	form->features = env->features;
+	form->port_num = env->port_num;
+	form->attr = *rule->attr;
+	form->actions = plan->actions;
+	form->part.id = plan->parts[0].id;
+	mdv_flow_build_copy(&form->part.build, build);
+	form->part.build.nb_items = build->nb_items;
+	form->part.build.item_bytes = build->item_bytes;
+	form->tag_at = mdv_flow_build_find(build, IBV_FLOW_SPEC_ACTION_TAG);
+	form->match = plan->match;
+	form->want = plan->want;
+}
+
+static void
+form_fill(const struct mdv_flow_form *form, const struct rte_flow_item pattern[],
+	struct mdv_flow_plan *plan)
+{
+	struct mdv_flow_build *build = &plan->parts[0].build;
+
+	plan->nb_parts = 1;
+	plan->parts[0].id = form->part.id;
+	mdv_flow_build_copy(build, &form->part.build);
+	build->nb_items = form->part.build.nb_items;
+	build->item_bytes = form->part.build.item_bytes;
+	if (form->tag_at != 0)
+		mdv_flow_build_set_tag(build, form->tag_at, plan->actions.tag);
+	plan->match = form->match;
+	memcpy(&plan->want, &form->want,
+		offsetof(struct mdv_flow_level_want, masks) + sizeof(plan->want.masks[0]));
+	plan->want.match = &plan->match;
+	mdv_flow_values_put(&form->values, pattern, build, &plan->match);
+	mdv_flow_key_hash(&plan->match, &plan->want.masks[0], &plan->want.hash);
+}
+
+int
+mdv_flow_form_plan(struct mdv_flow_form *form, const struct mdv_flow_plan_env *env,
+	const struct mdv_flow_plan_rule *rule, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error)
+{
+	int ret;
+
+	if (mdv_flow_form_fits(form, env, rule)) {
+		ret = mdv_flow_plan_actions(env, rule, &plan->actions, error);
+		if (ret != 0)
+			return ret;
+		if (form_same_effect(&plan->actions, &form->actions)) {
+			form_fill(form, rule->pattern, plan);
+			/* The kernel has another place for these: mdv_flow_build_finish(). */
+			if (!mdv_flow_build_is_multicast(&plan->parts[0].build)) {
+				form->nb_missed = 0;
+				return 0;
+			}
+		}
+	}
+	ret = mdv_flow_plan_make(env, rule, plan, error);
+	if (ret == 0 && form->nb_missed++ % FORM_PATIENCE == 0)
+		form_learn(form, env, rule, plan);
+	return ret;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The form of a rule: its plan without the values. Applications make many rules of one form, and
+ * a rule of the form of the one before it needs only its values put into a copy of that one's plan.
+ *
+ *     rule 1     eth / ipv4 dst 10.0.0.1 / udp dst 53, queue 1   -> plan, in full; its form
+ *     rule 2     eth / ipv4 dst 10.0.0.2 / udp dst 80, queue 3   -> the form, with 10.0.0.2 and 80
+ *
+ * Actions are always parsed, as they are few; a form has one effect of them. Whoever has the form
+ * sees to it that one thread at a time uses it. Pure.
+ */
+#ifndef MDV_FLOW_FORM_H
+#define MDV_FLOW_FORM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_flow.h>
+
+#include "flow/match/flow_values.h"
+#include "flow_plan.h"
+
+/** All zero: fits no rule. */
+struct mdv_flow_form {
+	struct mdv_flow_values values;
+	unsigned int nb_missed; /**< rules since the last one that it fitted */
+	uint32_t features;      /**< of the environment */
+	uint8_t port_num;
+	struct rte_flow_attr attr;
+	struct mdv_flow_actions actions; /**< but for queues and the tag's value */
+	struct mdv_flow_part part;       /**< the only one */
+	uint16_t tag_at;                 /**< of the TAG in its attribute; 0: none */
+	struct mdv_flow_match match;
+	struct mdv_flow_level_want want;
+};
+
+/** As mdv_flow_plan_make(), and learn the form of a rule that does not fit. */
+int mdv_flow_form_plan(struct mdv_flow_form *form, const struct mdv_flow_plan_env *env,
+	const struct mdv_flow_plan_rule *rule, struct mdv_flow_plan *plan,
+	struct rte_flow_error *error);
+
+/** @return whether the rule's items and attributes are those of the form; its actions may differ.
+ */
+bool mdv_flow_form_fits(const struct mdv_flow_form *form, const struct mdv_flow_plan_env *env,
+	const struct mdv_flow_plan_rule *rule);
+
+#endif /* MDV_FLOW_FORM_H */
