@@ -5,7 +5,8 @@
 #include "bench.h"
 
 int
-bench_bare_start(struct bench_port *port, const struct bench_case *how, unsigned int cqe_bytes)
+bench_bare_start(
+	struct bench_port *port, const struct bench_case *how, const struct bench_bare *bare)
 {
 	*port = (struct bench_port){
 		.id = RTE_MAX_ETHPORTS,
@@ -16,9 +17,9 @@ bench_bare_start(struct bench_port *port, const struct bench_case *how, unsigned
 	};
 	switch (how->what) {
 	case BENCH_RX:
-		return bench_bare_rx_start(port, how, cqe_bytes);
+		return bench_bare_rx_start(port, how, bare);
 	case BENCH_TX:
-		return bench_bare_tx_start(port, how);
+		return bench_bare_tx_start(port, how, bare->copies);
 	default:
 		return -ENOTSUP;
 	}

@@ -11,6 +11,8 @@
 #define UNITS_LINE (RTE_CACHE_LINE_SIZE / BENCH_UNIT)
 /** Control and Ethernet segment. */
 #define UNITS_HEAD 2u
+/** A frame of 64 bytes without its FCS, behind its length. */
+#define UNITS_FRAME 4u
 /** Ethernet, IPv4 and TCP, of which two bytes are in the Ethernet segment. */
 #define UNITS_HEADERS 4u
 #define SEGS_MAX      (3u * BENCH_BATCH)
@@ -36,6 +38,7 @@ struct needs {
 	unsigned int units_burst; /**< of a burst, whose packets share them; 0: they do not */
 	bool line_1;              /**< next, or lengths of headers */
 	bool headers;             /**< they are in the WQE */
+	bool frame;               /**< all of it is in the WQE */
 	bool look;                /**< mbufs may be shared: a look before they are freed */
 };
 
@@ -77,6 +80,17 @@ write_units(struct queue *queue, unsigned int nb, uint64_t sum)
 			(bench_unit){ sum, sum };
 }
 
+/** The frame is read as it is, and written as it lies in a WQE. */
+static __rte_always_inline void
+copy_units(struct queue *queue, const struct rte_mbuf *mbuf)
+{
+	const unsigned int mask = state.nb_slots * UNITS_LINE - 1;
+	const volatile bench_unit *from = rte_pktmbuf_mtod(mbuf, const volatile bench_unit *);
+
+	for (unsigned int i = 0; i < UNITS_FRAME; i++)
+		*(volatile bench_unit *)&queue->ring[queue->unit++ & mask] = from[i];
+}
+
 /** A WQE begins with a line. */
 static __rte_always_inline void
 end_wqe(struct queue *queue)
@@ -100,6 +114,8 @@ send_packet(struct queue *queue, struct rte_mbuf *const *segs, const struct need
 	}
 	if (needs->headers)
 		sum += *rte_pktmbuf_mtod(segs[0], volatile uint32_t *);
+	if (needs->frame)
+		copy_units(queue, segs[0]);
 	write_units(queue, needs->units, sum);
 	if (needs->units_burst == 0)
 		end_wqe(queue);
@@ -136,6 +152,7 @@ send_burst(uint16_t q, uint16_t nb, const struct needs needs)
 
 BURST(send_free, SHARED)
 BURST(send_plain, SHARED, .look = true)
+BURST(send_copied, .nb_segs = 1, .units_burst = UNITS_HEAD, .look = true, .frame = true)
 BURST(send_tagged, .nb_segs = 1, .units = UNITS_HEAD + 1)
 BURST(send_chains, .nb_segs = 3, .units = UNITS_HEAD + 3, .line_1 = true, .look = true)
 BURST(send_cut, CUT, .nb_segs = 1, .units = UNITS_HEAD + UNITS_HEADERS + 1)
@@ -147,32 +164,34 @@ static const struct kind {
 	uint64_t ol_flags; /**< that it has */
 	uint64_t offloads; /**< that it has */
 	unsigned int nb_segs;
+	bool inlined;
 	void (*send)(uint16_t q, uint16_t nb);
 } kinds[] = {
-	{ RTE_MBUF_F_TX_TCP_SEG, 0, 3, send_cut_chains },
-	{ RTE_MBUF_F_TX_TCP_SEG, 0, 1, send_cut },
-	{ RTE_MBUF_F_TX_VLAN, RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, 1, send_tagged },
-	{ 0, 0, 3, send_chains },
-	{ 0, RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, 1, send_free },
-	{ 0, 0, 1, send_plain },
+	{ RTE_MBUF_F_TX_TCP_SEG, 0, 3, false, send_cut_chains },
+	{ RTE_MBUF_F_TX_TCP_SEG, 0, 1, false, send_cut },
+	{ RTE_MBUF_F_TX_VLAN, RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, 1, false, send_tagged },
+	{ 0, 0, 3, false, send_chains },
+	{ 0, RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, 1, false, send_free },
+	{ 0, 0, 1, false, send_plain },
+	{ 0, 0, 1, true, send_copied },
 };
 
 static bool
-is_of(const struct kind *kind, const struct bench_case *how)
+is_of(const struct kind *kind, const struct bench_case *how, bool inlined)
 {
-	return (how->ol_flags & kind->ol_flags) == kind->ol_flags &&
+	return kind->inlined == inlined && (how->ol_flags & kind->ol_flags) == kind->ol_flags &&
 		(how->offloads & kind->offloads) == kind->offloads && how->nb_segs == kind->nb_segs;
 }
 
 int
-bench_bare_tx_start(struct bench_port *port, const struct bench_case *how)
+bench_bare_tx_start(struct bench_port *port, const struct bench_case *how, bool inlined)
 {
 	const unsigned int nb_slots = bench_port_is_large(how) ? 2 * BENCH_RING : BENCH_RING;
 
 	memset(&state, 0, sizeof(state));
 	state.nb_slots = nb_slots;
 	state.kind = kinds;
-	while (state.kind < &kinds[RTE_DIM(kinds)] && !is_of(state.kind, how))
+	while (state.kind < &kinds[RTE_DIM(kinds)] && !is_of(state.kind, how, inlined))
 		state.kind++;
 	if (state.kind == &kinds[RTE_DIM(kinds)])
 		return -ENOTSUP;

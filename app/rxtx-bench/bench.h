@@ -110,25 +110,34 @@ int bench_round(struct bench_port *port, const struct bench_case *how, struct be
 /** What WQEs are made of, in bytes (PRM, "Send WQE Construction"). */
 #define BENCH_UNIT 16u
 typedef uint64_t bench_unit __attribute__((vector_size(BENCH_UNIT), may_alias));
+/** What the loop is like: how the drivers beside it were told to work. */
+struct bench_bare {
+	/** That complete a packet, if it has neither a timestamp nor room for several mbufs. */
+	unsigned int cqe_bytes;
+	/** Received frames lie in strides, and short ones are copied from there; sent ones, of 64
+	 * bytes, are copied into WQEs. */
+	bool copies;
+};
+
 /**
  * @file bare.c, bare_rx.c, bare_tx.c: a port without a driver. A bare loop touches the cache lines
  * that no driver can do without, looks ahead by a burst on receive, and decides nothing. A driver
  * that takes no longer hides all that it does behind the memory's time, and is as slow as memory.
  * Left out are chains that have to be followed, completions of sends, doorbells, and that a device
  * reads WQEs.
- * @param cqe_bytes that complete a packet, if it has neither a timestamp nor room for several mbufs
  * @return 0, -ENOMEM, -ENOTSUP: there is no such loop for the case
  */
-int bench_bare_start(struct bench_port *port, const struct bench_case *how, unsigned int cqe_bytes);
+int bench_bare_start(
+	struct bench_port *port, const struct bench_case *how, const struct bench_bare *bare);
 void bench_bare_stop(struct bench_port *port);
 int bench_bare_rx_start(
-	struct bench_port *port, const struct bench_case *how, unsigned int cqe_bytes);
+	struct bench_port *port, const struct bench_case *how, const struct bench_bare *bare);
 void bench_bare_rx_stop(void);
 /** Have another lcore, as a device, complete @p nb packets of each queue. @return 0 or a negative
  * errno */
 int bench_bare_rx_complete(unsigned int nb);
 uint16_t bench_bare_receive(uint16_t queue, struct rte_mbuf **pkts, uint16_t nb);
-int bench_bare_tx_start(struct bench_port *port, const struct bench_case *how);
+int bench_bare_tx_start(struct bench_port *port, const struct bench_case *how, bool inlined);
 void bench_bare_tx_stop(void);
 /** Packets of a round. Those of the round before are given back meanwhile. */
 void bench_bare_tx_take(struct rte_mbuf *const *pkts, unsigned int nb);

@@ -24,6 +24,7 @@ static const char usage[] =
 	"  --thaw COMMAND    lets it go on\n"
 	"  --bare BYTES      what the cache lines of packets take without a driver, too, where so many\n"
 	"                    bytes complete a received one\n"
+	"  --copies          and packets lie in strides, or are copied into WQEs\n"
 	"  --instructions    under callgrind: one dump a case and port, named CASE/PORT\n"
 	"  --steps           instead of ticks, instructions counted by stepping through them\n"
 	"  --trace DIRECTORY with --steps: a file of each case and port with its instructions\n"
@@ -38,7 +39,7 @@ static struct {
 	unsigned int rounds;
 	const char *only, *json;
 	bool instructions, steps, all;
-	unsigned int bare; /**< bytes of a completion; 0: not measured */
+	struct bench_bare bare; /**< not measured without bytes of a completion */
 } options = { .rounds = 51 };
 
 static bool
@@ -48,7 +49,7 @@ options_fit(void)
 	const bool has_time = !options.instructions && !options.steps && bench_count == NULL;
 
 	return options.nb_ports != 0 && options.ports[0] != NULL && options.rounds != 0 &&
-		(options.bare == 0 || has_time);
+		(options.bare.cqe_bytes == 0 || has_time);
 }
 
 static int
@@ -56,7 +57,7 @@ options_parse(int argc, char **argv)
 {
 	static const struct option names[] = { { "ours", 1, NULL, 'o' }, { "theirs", 1, NULL, 't' },
 		{ "rounds", 1, NULL, 'r' }, { "only", 1, NULL, 'c' }, { "freeze", 1, NULL, 'f' },
-		{ "thaw", 1, NULL, 'w' }, { "bare", 1, NULL, 'l' },
+		{ "thaw", 1, NULL, 'w' }, { "bare", 1, NULL, 'l' }, { "copies", 0, NULL, 'p' },
 		{ "instructions", 0, NULL, 'i' }, { "steps", 0, NULL, 's' },
 		{ "trace", 1, NULL, 'd' }, { "device", 1, NULL, 'q' }, { "count", 1, NULL, 'n' },
 		{ "begin", 1, NULL, 'b' }, { "all", 0, NULL, 'a' }, { "json", 1, NULL, 'j' },
@@ -86,7 +87,10 @@ options_parse(int argc, char **argv)
 			bench_thaw = optarg;
 			break;
 		case 'l':
-			options.bare = (unsigned int)atoi(optarg);
+			options.bare.cqe_bytes = (unsigned int)atoi(optarg);
+			break;
+		case 'p':
+			options.bare.copies = true;
 			break;
 		case 'i':
 			options.instructions = true;
@@ -168,8 +172,9 @@ ports_start(struct bench_port *ports, const struct bench_case *how)
 		ret = bench_port_start(&ports[p], how);
 	if (ret != 0)
 		return ret;
-	ret = options.bare != 0 && how->nb_lcores == 0 ? bench_bare_start(bare, how, options.bare)
-						       : -ENOTSUP;
+	ret = options.bare.cqe_bytes != 0 && how->nb_lcores == 0
+		? bench_bare_start(bare, how, &options.bare)
+		: -ENOTSUP;
 	if (ret == -ENOTSUP)
 		return (int)options.nb_ports;
 	return ret == 0 ? (int)options.nb_ports + 1 : ret;

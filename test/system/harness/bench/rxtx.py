@@ -22,8 +22,9 @@ VARIANTS = [
     (" striding", ",mprq=on", ",mprq_en=1,rxqs_min_mprq=1", "rx plain "),
     (" inlined", ",tx_inline=204", ",txqs_min_inline=0,txq_inline_mpw=204,txq_inline_max=204", "tx plain 64 B x"),
 ]
-# Of the variants whose WQEs are a pointer each: a bare loop stands beside them, with so many bytes that complete a packet.
-BARE = {"": ["--bare", "8"], " uncompressed": ["--bare", "64"]}
+# A bare loop stands beside them, where so many bytes complete a packet.
+BARE = {"": ["--bare", "8"], " uncompressed": ["--bare", "64"], " striding": ["--bare", "8", "--copies"],
+        " inlined": ["--bare", "8", "--copies"]}
 MEMORY_MIB = 512
 # Drivers' names in ethdev and as everybody calls them.
 PEERS = {"mlx5_pci": "net_mlx5"}
