@@ -297,18 +297,32 @@ key_hash_word(uint64_t hash, uint64_t word, unsigned int i)
 	return (hash ^ (hash >> 32)) * UINT64_C(0xc4ceb9fe1a85ec53);
 }
 
+static uint64_t
+key_hash(const struct mdv_flow_key *key, uint32_t used)
+{
+	uint64_t hash = UINT64_C(0x9e3779b97f4a7c15);
+
+	for (; used != 0; used &= used - 1) {
+		const unsigned int i = __builtin_ctz(used);
+
+		hash = key_hash_word(hash, key->words[i], i);
+	}
+	return hash;
+}
+
+uint64_t
+mdv_flow_key_hash_whole(const struct mdv_flow_match *match, uint64_t mask)
+{
+	const uint64_t hash = key_hash(&match->value, match->used) ^ mask;
+
+	return hash ^ (hash >> 29);
+}
+
 void
 mdv_flow_key_hash(const struct mdv_flow_match *match, uint64_t *mask, uint64_t *whole)
 {
-	uint64_t masks = UINT64_C(0x9e3779b97f4a7c15), values = masks;
+	const uint64_t hash = key_hash(&match->mask, match->used);
 
-	for (uint32_t used = match->used; used != 0; used &= used - 1) {
-		const unsigned int i = __builtin_ctz(used);
-
-		masks = key_hash_word(masks, match->mask.words[i], i);
-		values = key_hash_word(values, match->value.words[i], i);
-	}
-	*mask = masks ^ (masks >> 29);
-	values ^= *mask;
-	*whole = values ^ (values >> 29);
+	*mask = hash ^ (hash >> 29);
+	*whole = mdv_flow_key_hash_whole(match, *mask);
 }

@@ -59,5 +59,7 @@ bool mdv_flow_key_packed_equal(
 	const struct mdv_flow_packed *packed, const struct mdv_flow_key *value);
 /** Hash the mask, and mask with value. */
 void mdv_flow_key_hash(const struct mdv_flow_match *match, uint64_t *mask, uint64_t *whole);
+/** The second of them. @param mask the first */
+uint64_t mdv_flow_key_hash_whole(const struct mdv_flow_match *match, uint64_t mask);
 
 #endif /* MDV_FLOW_KEY_H */

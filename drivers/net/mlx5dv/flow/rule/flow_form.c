@@ -74,7 +74,7 @@ form_fill(const struct mdv_flow_form *form, const struct rte_flow_item pattern[]
 		offsetof(struct mdv_flow_level_want, masks) + sizeof(plan->want.masks[0]));
 	plan->want.match = &plan->match;
 	mdv_flow_values_put(&form->values, pattern, build, &plan->match);
-	mdv_flow_key_hash(&plan->match, &plan->want.masks[0], &plan->want.hash);
+	plan->want.hash = mdv_flow_key_hash_whole(&plan->match, plan->want.masks[0]);
 }
 
 int
