@@ -84,6 +84,19 @@ struct mdv_tx_tso_template {
 	bool tagged;
 };
 
+/**
+ * Up to one less than so many mbufs wait for a completion to be requested, and the longest chain
+ * must fit beside them: else a queue that waits for room would request none.
+ * @return how many WQEBBs or mbufs a completion is requested for at the latest
+ */
+static inline uint8_t
+mdv_txq_request_min(uint16_t nb_desc)
+{
+	const uint32_t beside = nb_desc + 1 - MDV_TX_SEGS_MAX, most = RTE_MIN(nb_desc / 4u, beside);
+
+	return RTE_MIN(most, (uint32_t)MDV_TX_REQUEST_MIN);
+}
+
 /** Distance of the prefetch of mbufs when segments are freed. */
 #define MDV_TX_RELEASE_AHEAD 8
 

@@ -356,7 +356,7 @@ mdv_txq_ring_create(struct mdv_txq *txq)
 	struct mdv_port *port = txq->port;
 	int ret;
 
-	txq->pos.request_min = RTE_MIN(MDV_TX_REQUEST_MIN, txq->nb_desc / 4);
+	txq->pos.request_min = mdv_txq_request_min(txq->nb_desc);
 	/* The SQ may be larger than requested, by rounding up to a power of two at most. */
 	ret = cq_create(txq, nb_cqes_of(2u * nb_bbs_of(txq), txq->pos.request_min));
 	if (ret != 0)

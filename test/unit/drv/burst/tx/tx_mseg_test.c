@@ -172,6 +172,32 @@ a_chain_waits_for_room(void **state)
 	}
 }
 
+/** The longest chain is sent from the smallest ring, however many packets wait for a completion to
+ * be requested. */
+static void
+the_longest_chain_waits_for_no_completion_that_nobody_requests(void **state)
+{
+	struct rte_mbuf *pkts[TX_RIG_BBS], *longest;
+	const unsigned int before = mdv_txq_request_min(TX_RIG_BBS) - 1;
+	struct tx_sent sent;
+	unsigned int i;
+
+	(void)state;
+	tx_rig_start();
+	tx_rig.txq.pos.request_min = mdv_txq_request_min(TX_RIG_BBS);
+	for (i = 0; i < before; i++)
+		pkts[i] = tx_rig_packet(1, 50);
+	longest = tx_rig_packet(1, 40);
+	for (i = 1; i < MDV_TX_SEGS_MAX; i++)
+		assert_int_equal(rte_pktmbuf_chain(longest, tx_rig_packet(1, 10)), 0);
+	assert_int_equal(mdv_tx_select(MDV_TX_MULTI, 256)(&tx_rig.txq, pkts, before), before);
+	while (tx_rig_send(&sent))
+		;
+	tx_rig_complete();
+	assert_int_equal(mdv_tx_select(MDV_TX_MULTI, 256)(&tx_rig.txq, &longest, 1), 1);
+	tx_rig_stop();
+}
+
 int
 main(void)
 {
@@ -181,6 +207,7 @@ main(void)
 		cmocka_unit_test(chains_are_freed_on_request),
 		cmocka_unit_test(a_chain_fails),
 		cmocka_unit_test(a_chain_waits_for_room),
+		cmocka_unit_test(the_longest_chain_waits_for_no_completion_that_nobody_requests),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
