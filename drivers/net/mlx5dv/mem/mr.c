@@ -46,8 +46,10 @@ LIST_HEAD(owner_list, owner);
 struct mdv_mr_table {
 	uint32_t generation;
 	uint16_t port_id;
-	pthread_mutex_t lock; /**< covers owners; taken inside EAL's memory lock, never around it */
+	pthread_mutex_t lock; /**< covers both lists; taken in EAL's memory lock, never around it */
 	struct owner_list owners;
+	struct owner_list
+		retired; /**< found no more, but packets in flight may be of their memory */
 	const struct mdv_device *device;
 };
 
@@ -154,6 +156,27 @@ owner_remove(struct mdv_mr_table *table, struct owner *owner)
 	owner_destroy(table, owner);
 }
 
+/** The same for a run of EAL memory of which a part has gone: packets in the rest of it, of pools
+ * among others, may be on their way. */
+static void
+owner_retire(struct mdv_mr_table *table, struct owner *owner)
+{
+	LIST_REMOVE(owner, next);
+	__atomic_add_fetch(&table->generation, 1, __ATOMIC_RELEASE);
+	LIST_INSERT_HEAD(&table->retired, owner, next);
+}
+
+static void
+owners_free_retired(struct mdv_mr_table *table)
+{
+	struct owner *owner;
+
+	while ((owner = LIST_FIRST(&table->retired)) != NULL) {
+		LIST_REMOVE(owner, next);
+		owner_destroy(table, owner);
+	}
+}
+
 static struct owner *
 owner_of_pool(const struct mdv_mr_table *table, const struct rte_mempool *pool)
 {
@@ -185,28 +208,33 @@ owner_find(const struct owner *owner, uintptr_t addr)
 	return NULL;
 }
 
-/** Find the region for a queue's cache, which keeps it, so the table holds the pool: the Rx queue
- * that registered the pool may stop while packets of the pool wait to be sent. */
+/**
+ * Find the region for a queue's cache, which keeps it, so the table holds the pool: the Rx queue
+ * that registered the pool may stop while packets of the pool wait to be sent. A pool's own region
+ * comes before that of a run of EAL memory around it, which goes with any page of the run.
+ */
 static bool
 table_find(struct mdv_mr_table *table, uintptr_t addr, struct mdv_mr_range *range)
 {
-	const struct region *region = NULL;
+	bool found = false;
 	struct owner *owner;
 
 	pthread_mutex_lock(&table->lock);
 	LIST_FOREACH (owner, &table->owners, next) {
-		region = owner_find(owner, addr);
-		if (region != NULL) {
-			*range = region->range;
-			if (owner->pool != NULL && !owner->met) {
-				owner->met = true;
-				owner->refs++;
-			}
-			break;
-		}
+		const struct region *region = owner_find(owner, addr);
+
+		if (region == NULL)
+			continue;
+		*range = region->range;
+		found = true;
+		if (owner->pool == NULL)
+			continue;
+		owner->refs += owner->met ? 0 : 1;
+		owner->met = true;
+		break;
 	}
 	pthread_mutex_unlock(&table->lock);
-	return region != NULL;
+	return found;
 }
 
 void
@@ -290,6 +318,7 @@ mdv_mr_caches_gone(struct mdv_mr_table *table)
 		if (--owner->refs == 0)
 			owner_remove(table, owner);
 	}
+	owners_free_retired(table);
 	pthread_mutex_unlock(&table->lock);
 }
 
@@ -469,7 +498,17 @@ overlaps(const struct owner *owner, uintptr_t start, size_t size)
 	return false;
 }
 
-/** Remove owners in freed EAL memory. pool_event() has removed a destroyed pool before, unless the
+/** @return whether all of the owner's memory is there. */
+static bool
+is_within(const struct owner *owner, uintptr_t start, size_t size)
+{
+	const struct mdv_mr_range *range = &owner->regions[0].range;
+
+	return owner->nb_regions == 1 && range->start >= start &&
+		range->start + range->size <= start + size;
+}
+
+/** Look no more into freed EAL memory. pool_event() has removed a destroyed pool before, unless the
  * process that destroyed it could not report that. */
 static void
 memory_event(enum rte_mem_event event, const void *addr, size_t len, void *arg)
@@ -482,7 +521,11 @@ memory_event(enum rte_mem_event event, const void *addr, size_t len, void *arg)
 	pthread_mutex_lock(&table->lock);
 	for (owner = LIST_FIRST(&table->owners); owner != NULL; owner = next) {
 		next = LIST_NEXT(owner, next);
-		if (overlaps(owner, (uintptr_t)addr, len))
+		if (!overlaps(owner, (uintptr_t)addr, len))
+			continue;
+		if (owner->pool == NULL && !is_within(owner, (uintptr_t)addr, len))
+			owner_retire(table, owner);
+		else
 			owner_remove(table, owner);
 	}
 	pthread_mutex_unlock(&table->lock);
@@ -518,6 +561,7 @@ mdv_mr_create(const struct mdv_device *device, uint16_t port_id)
 	}
 	pthread_mutex_init(&table->lock, NULL);
 	LIST_INIT(&table->owners);
+	LIST_INIT(&table->retired);
 	table->device = device;
 	table->port_id = port_id;
 	/* Without dynamic memory (--no-huge, --legacy-mem) memory is never freed, and there are no
@@ -549,6 +593,7 @@ mdv_mr_destroy(struct mdv_mr_table *table)
 	rte_mem_event_callback_unregister(EVENT_NAME, table);
 	while ((owner = LIST_FIRST(&table->owners)) != NULL)
 		owner_remove(table, owner);
+	owners_free_retired(table);
 	pthread_mutex_destroy(&table->lock);
 	rte_free(table);
 }

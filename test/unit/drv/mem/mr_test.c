@@ -471,6 +471,46 @@ memory_is_watched_or_never_goes(void **state)
 	mdv_mr_destroy(NULL);
 }
 
+/** A run of EAL memory has pools in it. When a page of it goes, packets of the others may be in
+ * flight. */
+static void
+a_run_stays_registered_when_a_page_of_it_goes(void **state)
+{
+	struct mdv_mr_table *table = table_new();
+	struct rte_mempool *pool = rig_pool("mr_run", NB_MBUFS, ROOM);
+	struct rte_mbuf_ext_shared_info shinfo = { 0 };
+	char *ext = rte_malloc(NULL, 8192, 4096), *other = rte_malloc(NULL, 8192, 4096);
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool), *plain = rte_pktmbuf_alloc(pool);
+	struct mdv_mr_cache cache = { 0 };
+
+	(void)state;
+	assert_int_equal(mdv_mr_pool_get(table, pool), 0);
+	rte_mbuf_ext_refcnt_set(&shinfo, 2);
+	rte_pktmbuf_attach_extbuf(mbuf, ext, (uintptr_t)ext, 8192, &shinfo);
+	mdv_mr_cache_init(&cache, table);
+	assert_int_equal(lkey_of(&cache, mbuf), rte_cpu_to_be_32(0x101));
+	mdv_mr_cache_init(&cache, table);
+	/* The pool's own region is found first. */
+	assert_int_equal(lkey_of(&cache, plain), rte_cpu_to_be_32(0x100));
+	of_memory.callback(RTE_MEM_EVENT_FREE, other, 4096, of_memory.arg);
+	assert_true(cache.generation != *cache.table_generation);
+	assert_int_equal(rig_verbs.nb_mrs, 2);
+	/* Nobody finds it any more: what is left of the run is another one. */
+	mdv_mr_cache_flush(&cache);
+	assert_int_equal(lkey_of(&cache, plain), rte_cpu_to_be_32(0x100));
+	assert_int_equal(lkey_of(&cache, mbuf), rte_cpu_to_be_32(0x102));
+	mdv_mr_caches_gone(table);
+	assert_int_equal(rig_verbs.nb_mrs, 2);
+	/* All of it has gone: who sends it now has an error. */
+	of_memory.callback(RTE_MEM_EVENT_FREE, NULL, SIZE_MAX, of_memory.arg);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	table_delete(table);
+	rte_pktmbuf_free(mbuf);
+	rte_pktmbuf_free(plain);
+	rte_free(ext);
+	rte_free(other);
+}
+
 int
 main(void)
 {
@@ -487,6 +527,7 @@ main(void)
 		cmocka_unit_test(freed_memory_is_registered_no_longer),
 		cmocka_unit_test(a_range_in_the_cache_is_not_looked_up),
 		cmocka_unit_test(memory_is_watched_or_never_goes),
+		cmocka_unit_test(a_run_stays_registered_when_a_page_of_it_goes),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
