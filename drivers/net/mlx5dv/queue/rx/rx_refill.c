@@ -221,6 +221,16 @@ mdv_rx_fill(struct mdv_rxq *rxq)
 	return rxq->pos.wqe_pi == rxq->ring.mask + 1 ? 0 : -ENOMEM;
 }
 
+/** Give back what has not been received. An expanded block has overwritten the flags of its mbufs,
+ * of which those of pinned buffers never lose theirs: mdv_rx_tell_pinned(). */
+static void
+give_back(struct rte_mbuf *mbuf)
+{
+	if ((rte_pktmbuf_priv_flags(mbuf->pool) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) != 0)
+		mbuf->ol_flags |= RTE_MBUF_F_EXTERNAL;
+	rte_mbuf_raw_free(mbuf);
+}
+
 void
 mdv_rx_drain(struct mdv_rxq *rxq)
 {
@@ -236,13 +246,13 @@ mdv_rx_drain(struct mdv_rxq *rxq)
 
 			/* None: see strides_fill(). */
 			if (mbuf != NULL)
-				rte_mbuf_raw_free(mbuf);
+				give_back(mbuf);
 		}
 		return;
 	}
 	for (i = 0; i < (rxq->ring.mask + 1) << rxq->ring.log2_segs; i++) {
 		if (rxq->ring.mbufs[i] != NULL)
-			rte_mbuf_raw_free(rxq->ring.mbufs[i]);
+			give_back(rxq->ring.mbufs[i]);
 		rxq->ring.mbufs[i] = NULL;
 	}
 	rxq->pos.wqe_ci = rxq->pos.wqe_pi;

@@ -483,6 +483,39 @@ instances_are_told_apart(void **state)
 #endif
 }
 
+/** The mbufs of an expanded block that nobody has received go back as they came. */
+static void
+pinned_buffers_of_a_stopped_queue_stay_external(void **state)
+{
+	enum {
+		MBUFS = 4 * RX_RIG_WQES
+	};
+	const struct rx_frame frame = { .len = 100, .fill = 7, .hdr_type = 0x80 };
+	struct rte_mbuf *pkts[MBUFS];
+	unsigned int i;
+	void *memory;
+
+	(void)state;
+	rx_rig_start(0, MBUFS);
+	memory = use_pinned_pool(MBUFS);
+	rx_rig.block.max = 16;
+	rx_rig.rxq.ring.runtime_opts |= MDV_RX_RUNTIME_MINI;
+	assert_int_equal(mdv_rx_fill(&rx_rig.rxq), 0);
+	for (i = 0; i < 16; i++)
+		assert_true(rx_rig_receive(&frame));
+	rx_rig_flush();
+	assert_int_equal(mdv_rx_select(0, 256)(&rx_rig.rxq, pkts, 3), 3);
+	assert_int_equal(rx_rig.rxq.nb_ready, 13);
+	rte_pktmbuf_free_bulk(pkts, 3);
+	mdv_rx_drain(&rx_rig.rxq);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(rx_rig.pool, pkts, MBUFS), 0);
+	for (i = 0; i < MBUFS; i++)
+		assert_true(RTE_MBUF_HAS_EXTBUF(pkts[i]));
+	rte_pktmbuf_free_bulk(pkts, MBUFS);
+	rx_rig_stop();
+	free(memory);
+}
+
 int
 main(void)
 {
@@ -495,6 +528,7 @@ main(void)
 		cmocka_unit_test(counters_of_16_bits_wrap),
 		cmocka_unit_test(status_of_descriptors),
 		cmocka_unit_test(buffers_in_external_memory_stay_so),
+		cmocka_unit_test(pinned_buffers_of_a_stopped_queue_stay_external),
 		cmocka_unit_test(instances_are_told_apart),
 	};
 
