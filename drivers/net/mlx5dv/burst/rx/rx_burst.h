@@ -295,6 +295,11 @@ mdv_rx_burst_slow_path(struct mdv_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_
 {
 	rxq->pos.cq_ci = pos->cq_ci;
 	rxq->pos.wqe_ci = pos->wqe_ci;
+	/* A recovery fills the ring, and counts anew. */
+	if (opts & MDV_RX_SCATTER) {
+		rxq->nb_empty += pos->nb_empty;
+		pos->nb_empty = 0;
+	}
 	if (mdv_cq_is_block(op_own) && (opts & MDV_RX_STRIDE)) {
 		const uint16_t nb = mdv_rx_mini_blocks_strides(
 			rxq, pkts + pos->nb, nb_pkts - pos->nb, opts, vec);

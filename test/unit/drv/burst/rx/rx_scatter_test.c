@@ -161,12 +161,33 @@ slots_of_one_mbuf_are_refilled_alone(void **state)
 	}
 }
 
+/** A recovery fills the whole ring: what the burst has taken before leaves no holes then. */
+static void
+holes_before_a_recovery_are_filled_by_it(void **state)
+{
+	eth_rx_burst_t burst = start(0, 0);
+	const struct rx_frame frame = { .len = LONG };
+	struct rte_mbuf *pkts[16];
+
+	(void)state;
+	for (unsigned int i = 0; i < 8; i++)
+		assert_true(rx_rig_receive(&frame));
+	rx_rig_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 3);
+	assert_int_equal(burst(&rx_rig.rxq, pkts, RTE_DIM(pkts)), 8);
+	assert_int_equal(rx_rig.rxq.pos.wqe_pi - rx_rig.rxq.pos.wqe_ci, RX_RIG_WQES);
+	assert_int_equal(rx_rig.rxq.nb_empty, 0);
+	rte_pktmbuf_free_bulk(pkts, 8);
+	check_slots();
+	rx_rig_stop();
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_and_long_packets_leave_their_holes),
 		cmocka_unit_test(errors_leave_no_holes),
+		cmocka_unit_test(holes_before_a_recovery_are_filled_by_it),
 		cmocka_unit_test(a_length_beyond_the_slot_takes_the_slot),
 		cmocka_unit_test(slots_of_one_mbuf_are_refilled_alone),
 	};
