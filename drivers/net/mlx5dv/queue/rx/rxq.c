@@ -270,7 +270,11 @@ setup_running(struct mdv_rxq *rxq)
 	/* More buffers a frame than the present MTU needs do no harm. */
 	if (parked->nb_desc == rxq->nb_desc && parked->ring.log2_segs >= rxq->ring.log2_segs &&
 		parked->strides.len_max >= rxq->strides.len_max) {
+		const uint16_t len_max = rxq->strides.len_max;
+
 		mdv_rxq_ring_adopt(rxq, parked);
+		/* Packets may be copied to buffers of the new pool, which may be smaller. */
+		rxq->strides.len_max = len_max;
 		rxq->ring.runtime_opts |= rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0;
 		rxq_free(parked);
 		return 0;

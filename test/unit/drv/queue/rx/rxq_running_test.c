@@ -48,6 +48,7 @@ TRACE_FAKE(void, mdv_rxq_ring_adopt, struct mdv_rxq *rxq, const struct mdv_rxq *
 {
 	rxq->objs = from->objs;
 	rxq->ring = from->ring;
+	rxq->strides = from->strides; /* as the real one */
 	trace_call("adopt %u %u", rxq->idx, from->idx);
 }
 
@@ -421,6 +422,29 @@ descriptors_tell_what_waits(void **state)
 	}
 }
 
+/** Packets that are copied fit the mbufs of the new pool, whose frames may still be as long. */
+static void
+a_smaller_pool_takes_shorter_packets_from_strides(void **state)
+{
+	const struct rte_eth_rxconf conf = { 0 };
+	struct rte_mempool *small = rig_pool("small", 32, RTE_PKTMBUF_HEADROOM + 1536);
+	struct mdv_rxq *rxq;
+
+	(void)state;
+	rig.port.device.caps.log2_striding.bytes_min = 6;
+	rig.port.device.caps.log2_striding.bytes_max = 13;
+	rig.port.device.caps.log2_striding.strides_min = 3;
+	rig.port.device.caps.log2_striding.strides_max = 16;
+	rig.port.strides = true;
+	rig.port.started = true;
+	rxq = setup(1, 1024, 0);
+	assert_int_equal(rxq->strides.len_max, 1920);
+	mdv_rxq_release(&rig.dev, 1);
+	assert_int_equal(mdv_rxq_setup(&rig.dev, 1, 1024, 0, &conf, small), 0);
+	rxq = rx_queues[1];
+	assert_int_equal(rxq->strides.len_max, 1536);
+}
+
 int
 main(void)
 {
@@ -436,6 +460,7 @@ main(void)
 		TEST(tags_are_stripped_at_once_where_it_runs),
 		TEST(marks_are_looked_for_everywhere),
 		TEST(descriptors_tell_what_waits),
+		TEST(a_smaller_pool_takes_shorter_packets_from_strides),
 	};
 
 	return cmocka_run_group_tests(tests, group_make, NULL);
