@@ -388,8 +388,15 @@ mdv_rxq_create(struct mdv_port *port, uint16_t idx)
 {
 	struct mdv_rxq *rxq = rxq_get(port, idx);
 	char why[128];
-	int ret = segs_of(rxq, port->mtu, &rxq->ring.log2_segs);
+	int ret;
 
+	/* What firmware refused to destroy when the port stopped. */
+	if (rxq->objs.wq != NULL) {
+		ret = mdv_rxq_ring_destroy(rxq);
+		if (ret != 0)
+			return ret;
+	}
+	ret = segs_of(rxq, port->mtu, &rxq->ring.log2_segs);
 	/* mdv_rx_strides_choose() has found that it can be. */
 	if (ret == 0)
 		ret = mdv_rx_strides_shape(rxq, port->mtu, port->strides, why, sizeof(why));

@@ -442,10 +442,14 @@ mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
 		return ret;
 	rxq->count.errors += cq_drain(rxq);
 	mdv_rx_drain(rxq);
-	/* If the WQ cannot be started, the rings are still consistent and the queue is marked
+	/* The objects' lock: tags may be turned on or off now, and may have been since the WQ
+	 * failed. If it cannot be started, the rings are still consistent and the queue is marked
 	 * broken, to be recreated. */
-	if (modify_state(rxq, IBV_WQS_RESET, IBV_WQS_RDY) != 0)
+	mdv_queue_list_lock_objects(&rxq->port->queues);
+	if (modify_state(rxq, IBV_WQS_RESET, IBV_WQS_RDY) != 0 ||
+		mdv_rxq_ring_strip(rxq, true) != 0)
 		mdv_rxq_ring_break(rxq);
+	mdv_queue_list_unlock_objects(&rxq->port->queues);
 	/* If the pool runs short, the next bursts refill the rest. */
 	fill(rxq);
 	return 0;

@@ -41,7 +41,11 @@ TRACE_FAKE(int, mdv_rxq_ring_create, struct mdv_rxq *rxq)
 
 TRACE_FAKE(int, mdv_rxq_ring_destroy, struct mdv_rxq *rxq)
 {
-	return trace_call("destroy %u", rxq->idx);
+	const int ret = trace_call("destroy %u", rxq->idx);
+
+	if (ret == 0)
+		rxq->objs.wq = NULL;
+	return ret;
 }
 
 TRACE_FAKE(void, mdv_rxq_ring_adopt, struct mdv_rxq *rxq, const struct mdv_rxq *from)
@@ -315,7 +319,7 @@ objects_follow_the_port(void **state)
 	assert_int_equal(mdv_rxq_stop(&rig.port, 1), -EIO);
 	trace.fails = "destroy 1";
 	mdv_rxq_destroy(&rig.port, 1);
-	trace_check("create 1 1; ready 1; reset 1; destroy 1; ");
+	trace_check("destroy 1; create 1 1; ready 1; reset 1; destroy 1; ");
 	mdv_rxq_destroy(&rig.port, 0);
 	mdv_rxq_destroy(&rig.port, NB_QUEUES);
 	trace_check("");
