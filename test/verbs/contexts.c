@@ -239,6 +239,36 @@ check_threads(void)
 	}
 }
 
+static uint32_t
+pd_number(struct ibv_pd *pd)
+{
+	struct mlx5dv_pd number;
+	struct mlx5dv_obj obj = { .pd = { .in = pd, .out = &number } };
+
+	if (pd == NULL || mlx5dv_init_obj(&obj, MLX5DV_OBJ_PD) != 0)
+		rig_die("PD");
+	return number.pdn;
+}
+
+/** A number is that of one PD at a time, in all contexts, and those of PDs that are gone are used
+ * again: there are 2^24. */
+static void
+check_pd_numbers(struct user *users)
+{
+	const uint32_t first = pd_number(users[0].pd), second = pd_number(users[1].pd);
+	struct ibv_pd *pd = ibv_alloc_pd(users[1].context);
+	const uint32_t number = pd_number(pd);
+
+	CHECK(first != second && first != 0, first);
+	CHECK(number != first && number != second, number);
+	for (unsigned int i = 0; i < NB_ROUNDS; i++) {
+		CHECK(ibv_dealloc_pd(pd) == 0, i);
+		pd = ibv_alloc_pd(users[i % 2].context);
+		CHECK(pd_number(pd) == number, i);
+	}
+	CHECK(ibv_dealloc_pd(pd) == 0, number);
+}
+
 int
 main(void)
 {
@@ -248,6 +278,7 @@ main(void)
 	open_user(&users[0], 7);
 	open_user(&users[1], 8);
 	check_spaces(users);
+	check_pd_numbers(users);
 	check_rules(users);
 	check_end(users);
 	close_user(&users[0]);

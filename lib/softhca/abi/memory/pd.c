@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Protection domains. */
+#include <pthread.h>
+
 #include <rdma/mlx5-abi.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 
@@ -7,19 +9,50 @@
 #include "abi/memory/classes.h"
 #include "abi/memory/commands.h"
 #include "abi/memory/methods.h"
+#include "base/idtable.h"
 
-#define PDN_MASK 0xffffff
+/** 24 bits (PRM, ALLOC_PD); 0 is no PD. */
+#define PDN_LAST 0xffffff
 
 /**
  * Numbers are unique in a device, not only in a file: a queue must not use the memory region of
- * another file. One sequence serves all devices; PDs are too rare for it to wrap.
+ * another file. One table serves all devices.
  */
-static _Atomic uint32_t next_pdn = 1;
+static struct {
+	pthread_mutex_t lock;
+	struct shca_idtable pds;
+	uint32_t nb; /* without any there is no table */
+} numbers = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.pds = { .first = 1, .last = PDN_LAST, .lowest_free = 1 },
+};
+
+static int
+number_take(struct shca_pd_object *pd)
+{
+	int ret;
+
+	pthread_mutex_lock(&numbers.lock);
+	ret = shca_idtable_add(&numbers.pds, pd, &pd->pdn);
+	numbers.nb += ret == 0 ? 1 : 0;
+	pthread_mutex_unlock(&numbers.lock);
+	return ret;
+}
+
+static void
+number_free(const struct shca_pd_object *pd)
+{
+	pthread_mutex_lock(&numbers.lock);
+	shca_idtable_del(&numbers.pds, pd->pdn);
+	if (--numbers.nb == 0)
+		shca_idtable_fini(&numbers.pds);
+	pthread_mutex_unlock(&numbers.lock);
+}
 
 static void
 destroy(struct shca_object *object)
 {
-	(void)object;
+	number_free((const struct shca_pd_object *)object);
 }
 
 const struct shca_object_class shca_pd_class = {
@@ -43,13 +76,18 @@ shca_pd_write_alloc(struct shca_write *write)
 	if (ret != 0)
 		return ret;
 	pd = (struct shca_pd_object *)object;
-	pd->pdn = next_pdn++ & PDN_MASK;
+	ret = number_take(pd);
+	if (ret != 0) {
+		shca_object_abort(write->file, object);
+		return ret;
+	}
 	driver_response.pdn = pd->pdn;
 	response.pd_handle = object->handle;
 	ret = shca_user_write(write->driver_out, &driver_response, sizeof(driver_response));
 	if (ret == 0)
 		ret = shca_user_write(write->out, &response, sizeof(response));
 	if (ret != 0) {
+		number_free(pd);
 		shca_object_abort(write->file, object);
 		return ret;
 	}
