@@ -51,9 +51,11 @@ check_calls(void)
 	return -error;
 }
 
+/** Listen there; programs that connect tell with each message who sends it. */
 static int
 bind_at(int fd, const char *path, mode_t mode)
 {
+	const int on = 1;
 	struct sockaddr_un where;
 	int dir_fd;
 	int ret = shca_unix_address(path, &where, &dir_fd);
@@ -61,6 +63,7 @@ bind_at(int fd, const char *path, mode_t mode)
 	if (ret != 0)
 		return ret;
 	if (bind(fd, (struct sockaddr *)&where, sizeof(where)) != 0 || chmod(path, mode) != 0 ||
+		setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) != 0 ||
 		listen(fd, BACKLOG) != 0)
 		ret = -errno;
 	close(dir_fd);

@@ -25,6 +25,8 @@
 
 /** What memory that was shared may grow by, of address space. */
 #define GROWTH_BYTES ((off_t)1 << 40)
+/** A program that reads no answers is left alone after so long: the keeper ends no sooner. */
+#define PATIENCE_S 2
 /** A datagram of requests to netlink, at most. */
 #define NETLINK_BYTES_MAX 4096
 
@@ -37,6 +39,7 @@ struct session {
 	struct shca_memory_range range; /* that has to be shared */
 	bool is_to_share;
 	int passed_fd; /* that came with the request, or -1 */
+	pid_t sender;  /* of the request */
 };
 
 static int
@@ -274,6 +277,26 @@ static int (*const rows[SHCA_MESSAGE_NB])(
 	[SHCA_MESSAGE_SHARE] = run_share,
 };
 
+/** Take the sender, and a descriptor if one came along. */
+static void
+take_control(struct session *session, struct msghdr *header)
+{
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(header);
+	struct ucred sender;
+
+	session->sender = 0;
+	for (; cmsg != NULL; cmsg = CMSG_NXTHDR(header, cmsg)) {
+		if (cmsg->cmsg_level != SOL_SOCKET)
+			continue;
+		if (cmsg->cmsg_type == SCM_RIGHTS)
+			memcpy(&session->passed_fd, CMSG_DATA(cmsg), sizeof(int));
+		if (cmsg->cmsg_type != SCM_CREDENTIALS)
+			continue;
+		memcpy(&sender, CMSG_DATA(cmsg), sizeof(sender));
+		session->sender = sender.pid;
+	}
+}
+
 /** @return whether there is a request; false: the program has gone. */
 static bool
 receive(struct session *session, struct shca_message *message, ssize_t *length)
@@ -282,24 +305,22 @@ receive(struct session *session, struct shca_message *message, ssize_t *length)
 		{ .iov_base = message, .iov_len = sizeof(*message) },
 		{ .iov_base = session->user.ahead.bytes, .iov_len = SHCA_MESSAGE_AHEAD_MAX },
 	};
-	char control[CMSG_SPACE(sizeof(int))];
+	/* One descriptor has room; the kernel closes others. */
+	_Alignas(struct cmsghdr) char
+		control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
 	struct msghdr header = {
 		.msg_iov = parts,
 		.msg_iovlen = 2,
 		.msg_control = control,
-		.msg_controllen = sizeof(control),
+		.msg_controllen = CMSG_SPACE(sizeof(struct ucred)) + CMSG_LEN(sizeof(int)),
 	};
-	const struct cmsghdr *cmsg;
 
 	do
 		*length = recvmsg(session->fd, &header, MSG_CMSG_CLOEXEC);
 	while (*length < 0 && errno == EINTR);
-	if (*length <= 0)
-		return false;
-	cmsg = CMSG_FIRSTHDR(&header);
-	if (cmsg != NULL && cmsg->cmsg_type == SCM_RIGHTS)
-		memcpy(&session->passed_fd, CMSG_DATA(cmsg), sizeof(int));
-	return true;
+	if (*length >= 0)
+		take_control(session, &header);
+	return *length > 0;
 }
 
 /** Close what the program does not get. */
@@ -333,6 +354,11 @@ run(struct session *session, const struct shca_message *message, ssize_t length)
 		return -EPROTONOSUPPORT;
 	if (message->type >= SHCA_MESSAGE_NB)
 		return -EINVAL;
+	/* Memory is read and written, and threads are stopped, of the process that has connected:
+	 * nobody else who has its socket may ask for that (Linux, ib_safe_file_access()). A child
+	 * of vfork() may close what its parent has. */
+	if (session->sender != session->process->pid && message->type != SHCA_MESSAGE_CLOSED)
+		return -EPERM;
 	session->is_to_share = false;
 	user->nb_fds = 0;
 	user->ahead.address = message->address;
@@ -429,6 +455,8 @@ serve(void *arg)
 		if (!goes_on)
 			break;
 	}
+	if (session->passed_fd >= 0)
+		close(session->passed_fd);
 	end_move(session);
 	shca_process_put(session->process);
 	close(session->fd);
@@ -439,12 +467,14 @@ serve(void *arg)
 void
 shca_session_start(struct shca_session_shared *shared, int fd)
 {
+	const struct timeval patience = { .tv_sec = PATIENCE_S };
 	struct session *session = calloc(1, sizeof(*session));
 	struct ucred peer = { .pid = 0 };
 	socklen_t length = sizeof(peer);
 	pthread_t thread;
 
-	if (session == NULL || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+	if (session == NULL || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 ||
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) != 0)
 		goto close_fd;
 	session->shared = shared;
 	session->fd = fd;
