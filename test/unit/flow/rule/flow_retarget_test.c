@@ -245,6 +245,62 @@ test_two_levels(void **state)
 	}
 }
 
+/** A rule that changes packets changes them alike at its new queue, whichever call fails. */
+static void
+check_modifying(const struct rte_flow_action list[], struct rte_flow_action_handle *handle)
+{
+	const struct rte_flow_action_queue *const to[] = { &queue_1, &queue_2 };
+	struct fake_action before;
+	unsigned int queue = 1;
+
+	assert_non_null(mdv_flow_ops.create(&fake.dev, &ingress, patterns[4], list, NULL));
+	before = *fake_flow_at(0)->actions[0];
+	for (unsigned int nth = 0; nth < 20; nth++) {
+		int ret;
+
+		updated = (struct rte_flow_action)ACTION_CONF(QUEUE, to[queue % 2]);
+		fake_arm(nth, ENOMEM);
+		ret = mdv_flow_ops.action_handle_update(&fake.dev, handle, &updated, NULL);
+		fake_arm(0, 0);
+		queue = ret == 0 ? 3 - queue : queue;
+		assert_uint_in_range(fake.nb_flows, 1, 2);
+		assert_int_equal(fake.nb_actions, 1);
+		for (unsigned int i = 0; i < fake.nb_flows; i++) {
+			const struct fake_action *action = fake_flow_at(i)->actions[0];
+
+			assert_int_equal(first_queue(i), queue);
+			assert_non_null(action);
+			assert_int_equal(action->reformat, before.reformat);
+			assert_int_equal(action->nb_bytes, before.nb_bytes);
+			assert_memory_equal(action->bytes, before.bytes, before.nb_bytes);
+		}
+	}
+}
+
+/** One that takes packets, and one that copies them, which goes by halves. */
+static void
+test_modifying(void **state)
+{
+	static const struct rte_flow_action_set_ttl ttl = { 9 };
+	const struct rte_flow_action to_1 = ACTION_CONF(QUEUE, &queue_1);
+
+	(void)state;
+	for (unsigned int copies = 0; copies < 2; copies++) {
+		struct rte_flow_action list[] = { ACTION_CONF(SET_TTL, &ttl), ACTION(INDIRECT),
+			ACTION(END), ACTION(END) };
+		struct rte_flow_action_handle *handle;
+
+		fake_start_isolated();
+		handle = mdv_flow_ops.action_handle_create(&fake.dev, &in, &to_1, NULL);
+		assert_non_null(handle);
+		list[1].conf = handle;
+		if (copies != 0)
+			list[2].type = RTE_FLOW_ACTION_TYPE_PASSTHRU;
+		check_modifying(list, handle);
+		fake_end_flow();
+	}
+}
+
 int
 main(void)
 {
@@ -252,6 +308,7 @@ main(void)
 		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_failing),
 		cmocka_unit_test(test_two_levels),
+		cmocka_unit_test(test_modifying),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,24 +100,34 @@ retarget_enter(struct mdv_port *port, struct rte_flow *twin, const struct rte_fl
 	return ret;
 }
 
+/** @return the size of a twin, which shares the rule's copy and has changes of its own. */
+static size_t
+retarget_bytes(const struct rte_flow *rule)
+{
+	return rule->modified ? sizeof(struct mdv_flow_modifying) : sizeof(*rule);
+}
+
 static int
 retarget_twin(struct mdv_port *port, struct retarget_pair *pair, struct rte_flow_error *error)
 {
-	struct rte_flow *twin = mdv_slab_get(&port->flow->slab, sizeof(*twin));
+	const struct rte_flow *rule = pair->rule;
+	struct rte_flow *twin = mdv_slab_get(&port->flow->slab, retarget_bytes(rule));
 	int ret;
 
 	if (twin == NULL)
 		return mdv_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"no memory for the indirect action");
-	memset(twin, 0, sizeof(*twin));
-	twin->rule = pair->rule->rule;
+	memset(twin, 0, retarget_bytes(rule));
+	twin->rule = rule->rule;
 	twin->place = MDV_FLOW_AHEAD;
-	twin->counted = pair->rule->counted;
-	twin->counter = pair->rule->counter;
-	twin->modified = pair->rule->modified;
-	ret = retarget_enter(port, twin, pair->rule, error);
+	twin->counted = rule->counted;
+	twin->counter = rule->counter;
+	twin->modified = rule->modified;
+	if (rule->modified)
+		mdv_flow_install_modified(twin)->modify = mdv_flow_install_modified(rule)->modify;
+	ret = retarget_enter(port, twin, rule, error);
 	if (ret != 0)
-		mdv_slab_put(&port->flow->slab, twin, sizeof(*twin));
+		mdv_slab_put(&port->flow->slab, twin, retarget_bytes(rule));
 	else
 		pair->twin = twin;
 	return ret;
@@ -129,7 +139,7 @@ retarget_drop_twin(struct mdv_port *port, struct retarget_pair *pair)
 {
 	mdv_flow_install_del(port, pair->twin);
 	mdv_flow_level_del(&port->flow->levels, &pair->twin->level);
-	mdv_slab_put(&port->flow->slab, pair->twin, sizeof(*pair->twin));
+	mdv_slab_put(&port->flow->slab, pair->twin, retarget_bytes(pair->rule));
 	pair->twin = NULL;
 }
 
@@ -146,7 +156,9 @@ retarget_take_over(struct mdv_port *port, struct retarget_pair *pair)
 	}
 	rule->present = twin->present;
 	rule->is_split = twin->is_split;
-	mdv_slab_put(&port->flow->slab, twin, sizeof(*twin));
+	if (rule->modified)
+		mdv_flow_install_modified(rule)->object = mdv_flow_install_modified(twin)->object;
+	mdv_slab_put(&port->flow->slab, twin, retarget_bytes(rule));
 	pair->twin = NULL;
 }
 
