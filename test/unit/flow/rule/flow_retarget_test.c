@@ -219,6 +219,32 @@ test_failing(void **state)
 	end();
 }
 
+/** Where the halves are refused, the rule goes by another table and back; no rule stays whole in
+ * another table, or is installed there once more. */
+static void
+test_halves_refused(void **state)
+{
+	const struct rte_flow_action to_1 = ACTION_CONF(QUEUE, &queue_1);
+	unsigned int nb_tables = 0;
+
+	(void)state;
+	for (unsigned int nth = 1; nth < 20; nth++) {
+		struct rte_flow_action_handle *handle = start(patterns[3], &to_1, 1);
+		const struct rte_flow *rule = TAILQ_FIRST(&fake.port.flow->rules);
+
+		fake_arm(nth, ENOMEM);
+		updated = (struct rte_flow_action)ACTION_CONF(QUEUE, &queue_2);
+		(void)mdv_flow_ops.action_handle_update(&fake.dev, handle, &updated, NULL);
+		fake_arm(0, 0);
+		assert_int_equal(rule->level.shape->turn, 0);
+		assert_int_equal(fake.nb_flows, rule->is_split ? 2 : 1);
+		/* One rule at first, one by another table, one at home again. */
+		nb_tables += fake.nb_created == 3 && fake.nb_flows == 1;
+		end();
+	}
+	assert_true(nb_tables != 0);
+}
+
 /** No bit left, or a further queue beside the handle: two levels, as for taking rules. */
 static void
 test_two_levels(void **state)
@@ -307,6 +333,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_failing),
+		cmocka_unit_test(test_halves_refused),
 		cmocka_unit_test(test_two_levels),
 		cmocka_unit_test(test_modifying),
 	};

@@ -72,9 +72,11 @@ retarget_enter_split(struct mdv_port *port, struct rte_flow *twin, const struct 
 		ret = mdv_flow_plan_split(&plan);
 	if (ret != 0)
 		return ret;
-	twin->is_split = !rule->is_split;
 	mdv_flow_plan_set_level(&plan, mdv_flow_level_of(&rule->level));
-	return mdv_flow_install_add(port, twin, &plan, NULL);
+	ret = mdv_flow_install_add(port, twin, &plan, NULL);
+	/* A twin that is refused here goes whole into another table. */
+	twin->is_split = ret == 0 && !rule->is_split;
+	return ret;
 }
 
 static int
