@@ -31,6 +31,12 @@ fake_fails(void)
 void *
 __wrap_calloc(size_t nb, size_t size)
 {
+	void (*on_calloc)(void) = fake.on_calloc;
+
+	if (on_calloc != NULL) {
+		fake.on_calloc = NULL;
+		on_calloc();
+	}
 	return fake.fail_at != 0 && fake_fails() ? NULL : __real_calloc(nb, size);
 }
 

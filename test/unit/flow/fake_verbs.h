@@ -104,7 +104,8 @@ struct fake_verbs {
 	unsigned int calls,
 		fail_at; /**< the fail_at-th fallible call since arming fails; 0: none */
 	int fail_errno;
-	bool flows_untold; /**< ibv_create_flow() fails and leaves errno as it is */
+	void (*on_calloc)(void); /**< is called by the next calloc(), once; NULL */
+	bool flows_untold;       /**< ibv_create_flow() fails and leaves errno as it is */
 	struct mdv_port port;
 	struct rte_eth_dev dev;
 	struct rte_eth_dev_data data;

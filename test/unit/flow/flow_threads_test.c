@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE: threads make, query, dump and destroy rules of one port while
- * another changes its default rules. Built with ThreadSanitizer; the books of the fake context are
+ * others change its default rules. Built with ThreadSanitizer; the books of the fake context are
  * unlocked, so a verbs call outside the driver's lock is a race too.
  */
 
@@ -17,9 +17,8 @@
 #include "flow/rule/flow_install.h"
 #include "flow/rule/flow_state.h"
 
-#define NB_THREADS 4
-#define NB_ROUNDS  1500
-#define NB_MINE    16
+#define NB_ROUNDS 1500
+#define NB_MINE   16
 
 /* clang-format off */
 static const struct rte_flow_attr ingress = { .ingress = 1, .priority = 3 };
@@ -122,30 +121,50 @@ control(void *arg)
 	return NULL;
 }
 
+/** The application's control operations beside the stops and starts of a queue's recovery. */
+static void *
+list_groups(void *arg)
+{
+	struct worker *worker = arg;
+
+	for (unsigned int round = 0; round < 60; round++) {
+		struct rte_ether_addr *before = fake.port.mc_list;
+		struct rte_ether_addr *list = calloc(1 + round % 3, sizeof(*list));
+
+		for (unsigned int i = 0; i <= round % 3; i++)
+			list[i] = (struct rte_ether_addr){ { 1, 0, 0x5e, 0, round, i } };
+		mdv_flow_default_set_groups(&fake.port, list, 1 + round % 3);
+		worker->nb_failed += mdv_flow_default_update(&fake.port) != 0;
+		free(before);
+	}
+	return NULL;
+}
+
+static void *(*const threads[])(void *) = { work, work, work, work, control, list_groups };
+
 static void
 test_threads(void **state)
 {
-	struct worker workers[NB_THREADS + 1] = { 0 };
+	struct worker workers[RTE_DIM(threads)] = { 0 };
 	unsigned int nb_left = 0, nb_rules = 0;
 	struct rte_flow *flow;
 
 	(void)state;
 	fake_init_flow();
 	assert_int_equal(mdv_flow_start(&fake.port), 0);
-	for (unsigned int i = 0; i <= NB_THREADS; i++) {
+	for (unsigned int i = 0; i < RTE_DIM(threads); i++) {
 		workers[i].idx = workers[i].seed = i + 1;
 		workers[i].file = fopen("/dev/null", "w");
 		assert_non_null(workers[i].file);
-		assert_int_equal(pthread_create(&workers[i].thread, NULL,
-					 i < NB_THREADS ? work : control, &workers[i]),
-			0);
+		assert_int_equal(
+			pthread_create(&workers[i].thread, NULL, threads[i], &workers[i]), 0);
 	}
-	for (unsigned int i = 0; i <= NB_THREADS; i++) {
+	for (unsigned int i = 0; i < RTE_DIM(threads); i++) {
 		assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
 		fclose(workers[i].file);
 		assert_int_equal(workers[i].nb_failed, 0);
 		nb_left += workers[i].nb_made - workers[i].nb_gone;
-		if (i < NB_THREADS)
+		if (threads[i] == work)
 			assert_uint_in_range(workers[i].nb_made, NB_ROUNDS / 4, NB_ROUNDS);
 	}
 	TAILQ_FOREACH (flow, &fake.port.flow->rules, next)
@@ -154,6 +173,7 @@ test_threads(void **state)
 	assert_true(fake.nb_flows >= nb_left);
 	mdv_flow_fini(&fake.port);
 	fake_assert_empty();
+	free(fake.port.mc_list);
 }
 
 int

@@ -163,12 +163,10 @@ mdv_mac_set_mc_list(struct rte_eth_dev *dev, struct rte_ether_addr *list, uint32
 			return -ENOMEM;
 		memcpy(copy, list, nb * sizeof(*copy));
 	}
-	port->mc_list = copy;
-	port->nb_mc = nb;
+	mdv_flow_default_set_groups(port, copy, nb);
 	ret = addresses_update(dev);
 	if (ret != 0) {
-		port->mc_list = before;
-		port->nb_mc = nb_before;
+		mdv_flow_default_set_groups(port, before, nb_before);
 		rte_free(copy);
 		(void)mdv_mac_netdev_list(dev);
 		return ret;

@@ -17,6 +17,8 @@
 
 /* In place of the flow engine's, and of what the kernel is asked, by the linker's --wrap. */
 int __wrap_mdv_flow_default_update(struct mdv_port *port);
+void __wrap_mdv_flow_default_set_groups(
+	struct mdv_port *port, struct rte_ether_addr *list, uint32_t nb);
 int __wrap_mdv_netdev_get_mac(unsigned int ifindex, struct rte_ether_addr *mac);
 void __wrap_mdv_vf_query(const struct mdv_device *device, struct mdv_vf *vf);
 int __wrap_mdv_mac_netdev_list(struct rte_eth_dev *dev);
@@ -72,6 +74,13 @@ __wrap_mdv_flow_default_update(struct mdv_port *port)
 	update.second = port->dev->data->mac_addrs[1];
 	update.nb_mc = port->nb_mc;
 	return update.result;
+}
+
+void
+__wrap_mdv_flow_default_set_groups(struct mdv_port *port, struct rte_ether_addr *list, uint32_t nb)
+{
+	port->mc_list = list;
+	port->nb_mc = nb;
 }
 
 int

@@ -121,9 +121,10 @@ test_matches(void **state)
 
 		fake_init();
 		sets[i].set();
-		nb = mdv_flow_default_matches(&fake.port, NULL);
+		nb = mdv_flow_default_matches(&fake.port, NULL, 0);
 		assert_uint_in_range(nb, 0, RTE_DIM(matches));
-		assert_int_equal(mdv_flow_default_matches(&fake.port, matches), nb);
+		assert_int_equal(
+			mdv_flow_default_matches(&fake.port, matches, RTE_DIM(matches)), nb);
 		fake_assert_bytes(
 			"set", (const uint8_t *)matches, nb * sizeof(matches[0]), sets[i].matches);
 	}
@@ -294,6 +295,58 @@ test_duplicates(void **state)
 	fake_assert_empty();
 }
 
+/** What another thread does with the port: it takes flow.lock only then. */
+static struct {
+	struct fake_verbs before;
+	void (*set)(void);
+} other;
+
+static void
+set_by_another_thread(void)
+{
+	fake.data = other.before.data;
+	memcpy(fake.macs, other.before.macs, sizeof(fake.macs));
+	fake.port.mc_list = NULL;
+	fake.port.nb_mc = 0;
+	other.set();
+}
+
+/** The port's state changes while the set is computed: what is installed is the set of one state
+ * or the other, and no memory is written that is not of the set. */
+static void
+check_change(unsigned int from, unsigned int to)
+{
+	struct mdv_flow_default_match installed[16];
+	const struct mdv_flow_default_rule *rule;
+	unsigned int nb = 0;
+
+	fake_init_flow();
+	other.before = fake;
+	other.set = sets[to].set;
+	sets[from].set();
+	fake.on_calloc = set_by_another_thread;
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	/* A set without matches takes no memory. */
+	assert_int_equal(fake.on_calloc != NULL, sets[from].matches[0] == '\0');
+	fake.on_calloc = NULL;
+	TAILQ_FOREACH (rule, &fake.port.flow->defaults, next) {
+		assert_true(nb < RTE_DIM(installed));
+		installed[nb++] = rule->match;
+	}
+	fake_assert_bytes("installed", (const uint8_t *)installed, nb * sizeof(installed[0]),
+		sets[sets[from].matches[0] != '\0' ? to : from].matches);
+	fake_end_flow();
+}
+
+static void
+test_changes_meanwhile(void **state)
+{
+	(void)state;
+	for (unsigned int from = 0; from < RTE_DIM(sets); from++)
+		for (unsigned int to = 0; to < RTE_DIM(sets); to++)
+			check_change(from, to);
+}
+
 int
 main(void)
 {
@@ -304,6 +357,7 @@ main(void)
 		cmocka_unit_test(test_retarget),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_duplicates),
+		cmocka_unit_test(test_changes_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

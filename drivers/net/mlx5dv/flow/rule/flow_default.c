@@ -45,54 +45,58 @@ static const struct mdv_flow_default_match match_broadcast = {
 static const struct mdv_flow_default_match match_ipv6_multicast = { .dst = { 0x33, 0x33 },
 	.mask = { 0xff, 0xff } };
 
+/** Matches as the port's state asks for them. */
+struct default_matches {
+	struct mdv_flow_default_match *matches; /* the first room ones */
+	uint32_t room, nb;                      /* nb counts those without room, too */
+};
+
 static void
-default_add(struct mdv_flow_default_match *matches, uint32_t *nb,
+default_add(struct default_matches *list, const struct mdv_flow_default_match *tag,
 	const struct mdv_flow_default_match *match)
 {
-	if (matches != NULL)
-		matches[*nb] = *match;
-	(*nb)++;
+	if (list->nb < list->room) {
+		list->matches[list->nb] = *match;
+		list->matches[list->nb].tci = tag->tci;
+		list->matches[list->nb].tci_mask = tag->tci_mask;
+	}
+	list->nb++;
 }
 
 static void
-default_add_mac(
-	struct mdv_flow_default_match *matches, uint32_t *nb, const struct rte_ether_addr *mac)
+default_add_mac(struct default_matches *list, const struct mdv_flow_default_match *tag,
+	const struct rte_ether_addr *mac)
 {
 	struct mdv_flow_default_match match = { .tci_mask = 0 };
 
 	memcpy(match.dst, mac->addr_bytes, sizeof(match.dst));
 	memset(match.mask, 0xff, sizeof(match.mask));
-	default_add(matches, nb, &match);
+	default_add(list, tag, &match);
 }
 
 /** Add the addresses that the port takes, each with the VLAN of @p tag. */
 static void
 default_add_all(const struct mdv_port *port, const struct mdv_flow_default_match *tag,
-	struct mdv_flow_default_match *matches, uint32_t *nb)
+	struct default_matches *list)
 {
 	const struct rte_eth_dev_data *data = port->dev->data;
-	const uint32_t first = *nb;
 
 	for (unsigned int i = 0; i < MDV_MAC_MAX; i++)
 		if (!rte_is_zero_ether_addr(&data->mac_addrs[i]))
-			default_add_mac(matches, nb, &data->mac_addrs[i]);
+			default_add_mac(list, tag, &data->mac_addrs[i]);
 	if (data->all_multicast) {
-		default_add(matches, nb, &match_multicast);
-	} else {
-		default_add(matches, nb, &match_broadcast);
-		default_add(matches, nb, &match_ipv6_multicast);
-		for (uint32_t i = 0; i < port->nb_mc; i++)
-			default_add_mac(matches, nb, &port->mc_list[i]);
+		default_add(list, tag, &match_multicast);
+		return;
 	}
-	for (uint32_t i = first; matches != NULL && i < *nb; i++) {
-		matches[i].tci = tag->tci;
-		matches[i].tci_mask = tag->tci_mask;
-	}
+	default_add(list, tag, &match_broadcast);
+	default_add(list, tag, &match_ipv6_multicast);
+	for (uint32_t i = 0; i < port->nb_mc; i++)
+		default_add_mac(list, tag, &port->mc_list[i]);
 }
 
 /** @return whether the VLAN filter lets only some VLANs through */
 static bool
-default_add_vlans(const struct mdv_port *port, struct mdv_flow_default_match *matches, uint32_t *nb)
+default_add_vlans(const struct mdv_port *port, struct default_matches *list)
 {
 	const struct rte_eth_dev_data *data = port->dev->data;
 	const uint64_t *ids = data->vlan_filter_conf.ids;
@@ -107,25 +111,26 @@ default_add_vlans(const struct mdv_port *port, struct mdv_flow_default_match *ma
 				.tci_mask = RTE_BE16(0xfff) };
 
 			any = true;
-			default_add_all(port, &tag, matches, nb);
+			default_add_all(port, &tag, list);
 		}
 	return any;
 }
 
 uint32_t
-mdv_flow_default_matches(const struct mdv_port *port, struct mdv_flow_default_match *matches)
+mdv_flow_default_matches(
+	const struct mdv_port *port, struct mdv_flow_default_match *matches, uint32_t room)
 {
 	const struct rte_eth_dev_data *data = port->dev->data;
-	uint32_t nb = 0;
+	struct default_matches list = { .matches = matches, .room = room };
 
 	if (port->isolated || port->nb_reta == 0 || data->nb_rx_queues == 0)
 		return 0;
 	/* A SNIFFER rule has no match and sees every packet. */
 	if (data->promiscuous || port->config.sniff == MDV_SNIFF_ALL)
-		default_add(matches, &nb, &match_everything);
-	else if (!default_add_vlans(port, matches, &nb))
-		default_add_all(port, &match_everything, matches, &nb);
-	return nb;
+		default_add(&list, &match_everything, &match_everything);
+	else if (!default_add_vlans(port, &list))
+		default_add_all(port, &match_everything, &list);
+	return list.nb;
 }
 
 static void
@@ -460,30 +465,48 @@ default_replace(struct mdv_port *port, const struct mdv_flow_default_match *matc
 	return 0;
 }
 
+/**
+ * List the matches that the port's state asks for. ethdev writes some of that state without
+ * flow.lock around the driver's operations (promiscuous, mac_addrs), and a polling thread that
+ * recovers a queue comes here at any time, so there may be more than were counted before; the
+ * operation itself applies the new state once more.
+ * @return 0 or -ENOMEM
+ */
+static int
+default_list(const struct mdv_port *port, struct mdv_flow_default_match **matches, uint32_t *nb)
+{
+	uint32_t room;
+
+	*matches = NULL;
+	*nb = mdv_flow_default_matches(port, NULL, 0);
+	do {
+		room = *nb;
+		free(*matches);
+		*matches = room != 0 ? calloc(room, sizeof(**matches)) : NULL;
+		if (room != 0 && *matches == NULL)
+			return -ENOMEM;
+		*nb = mdv_flow_default_matches(port, *matches, room);
+	} while (*nb > room);
+	return 0;
+}
+
 int
 mdv_flow_default_apply(struct mdv_port *port)
 {
 	struct default_targets targets = { .nb = 0 };
 	struct mdv_flow_default_match *matches;
-	uint32_t nb = mdv_flow_default_matches(port, NULL);
-	int ret;
+	uint32_t nb;
+	int ret = default_list(port, &matches, &nb);
 
-	if (nb == 0) {
+	if (ret == 0 && nb == 0) {
 		mdv_flow_default_clear(port);
-		return 0;
+	} else if (ret == 0) {
+		ret = default_targets_get(port, &targets);
+		if (ret == 0)
+			ret = default_replace(port, matches, nb, &targets);
+		default_targets_put(&targets);
 	}
-	matches = calloc(nb, sizeof(*matches));
-	if (matches == NULL) {
-		ret = -ENOMEM;
-		goto log;
-	}
-	mdv_flow_default_matches(port, matches);
-	ret = default_targets_get(port, &targets);
-	if (ret == 0)
-		ret = default_replace(port, matches, nb, &targets);
-	default_targets_put(&targets);
 	free(matches);
-log:
 	if (ret != 0)
 		MDV_LOG(ERR, "port %u: default steering was refused (errno %d): %s",
 			port->dev->data->port_id, -ret, mdv_flow_error_advice(-ret));
@@ -494,6 +517,15 @@ void
 mdv_flow_default_clear(struct mdv_port *port)
 {
 	default_undo(port, NULL);
+}
+
+void
+mdv_flow_default_set_groups(struct mdv_port *port, struct rte_ether_addr *list, uint32_t nb)
+{
+	pthread_mutex_lock(&port->flow->lock);
+	port->mc_list = list;
+	port->nb_mc = nb;
+	pthread_mutex_unlock(&port->flow->lock);
 }
 
 int

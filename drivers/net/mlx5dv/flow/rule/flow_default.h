@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include <infiniband/verbs.h>
+#include <rte_ether.h>
 
 #include "device/devargs.h"
 #include "flow/place/flow_level.h"
@@ -61,11 +62,14 @@ struct mdv_flow_default_rule {
 
 /**
  * Compute the matches that the port's state asks for.
- * @param matches NULL, or room for as many as a call with NULL returned
- * @return the number of matches
+ * @param matches the first @p room of them
+ * @return the number of matches, also if it is more than @p room
  */
 uint32_t mdv_flow_default_matches(
-	const struct mdv_port *port, struct mdv_flow_default_match *matches);
+	const struct mdv_port *port, struct mdv_flow_default_match *matches, uint32_t room);
+/** Replace the port's multicast list, under flow.lock: a queue's recovery may read it. The caller
+ * applies it, and may then free the list before. */
+void mdv_flow_default_set_groups(struct mdv_port *port, struct rte_ether_addr *list, uint32_t nb);
 /**
  * Make the installed default rules match the port's state (MACs, promiscuous, allmulticast, RETA,
  * RSS conf), which has changed; add before removing. On failure the installed set stays as it was.
