@@ -187,18 +187,29 @@ check_refuse_size(struct mdv_flow_item_state *state, const struct mdv_flow_item_
 
 /**
  * MPLS behind Ethernet: the type in the spec that ETH or VLAN made identifies it, by either of its
- * two values.
+ * two values. ANY in their place made none.
  */
 int
 mdv_flow_item_check_mpls(struct mdv_flow_item_state *state, const struct mdv_flow_item_match *match)
 {
-	const uint16_t eth_at = state->build->sides[state->side].eth_at;
-	const uint16_t value_at = eth_at + offsetof(struct ibv_flow_spec_eth, val.ether_type);
-	const uint16_t mask_at = eth_at + offsetof(struct ibv_flow_spec_eth, mask.ether_type);
+	struct mdv_flow_build *build = state->build;
+	uint16_t value_at, mask_at;
 	int ret = check_needs(state, match, match->row->needs);
+	int at = build->sides[state->side].eth_at;
 
 	if (ret != 0)
 		return ret;
+	if (at == 0) {
+		at = mdv_flow_build_add_spec(build, MDV_FLOW_SPEC_ETH, state->side);
+		if (at < 0)
+			return check_refuse_size(state, match);
+		build->sides[state->side].eth_at = at;
+		build->layers |= state->side == MDV_FLOW_BUILD_INNER
+			? MDV_LAYER_INNER(MDV_LAYER_ETH)
+			: MDV_LAYER_ETH;
+	}
+	value_at = at + offsetof(struct ibv_flow_spec_eth, val.ether_type);
+	mask_at = at + offsetof(struct ibv_flow_spec_eth, mask.ether_type);
 	if (check_load(state, mask_at) == UINT16_MAX &&
 		check_load(state, value_at) == RTE_ETHER_TYPE_MPLSM)
 		return 0;
