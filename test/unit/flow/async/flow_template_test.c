@@ -58,6 +58,7 @@ static struct rte_flow_item endless[MDV_FLOW_TEMPLATE_MAX + 1];
 
 /* clang-format off */
 static const rte_be32_t key_mask = RTE_BE32(UINT32_MAX);
+static const struct rte_flow_item_gre_opt option_mask = { .key.key = RTE_BE32(UINT32_MAX) };
 
 static const struct pattern_case pattern_cases[] = {
 	{ "protocols", &strict, PATTERN(ITEM(ETH), ITEM(IPV4), ITEM(UDP)), 0, 0 },
@@ -70,6 +71,12 @@ static const struct pattern_case pattern_cases[] = {
 	{ "a key behind a protocol that says the same", &strict,
 		PATTERN(ITEM(IPV4), ITEM_MASK(GRE, NULL, &rte_flow_item_gre_mask),
 			ITEM_MASK(GRE_KEY, NULL, &key_mask), ITEM(IPV6)), 0, 0 },
+	{ "a key behind masks that say nothing as values", &strict,
+		PATTERN(ITEM_MASK(ETH, NULL, &type_mask), ITEM(IPV4), ITEM(GRE),
+			ITEM_MASK(GRE_KEY, NULL, &key_mask)), 0, 0 },
+	{ "an option behind them", &strict,
+		PATTERN(ITEM_MASK(ETH, NULL, &type_mask), ITEM(IPV4), ITEM(GRE),
+			ITEM_MASK(GRE_OPTION, NULL, &option_mask)), 0, 0 },
 	{ "relaxed", &relaxed, PATTERN(ITEM(IPV4), ITEM_MASK(UDP, NULL, &dst_mask)), 0, 0 },
 	{ "egress", &egress, UDP_DST, ENOTSUP, -1 },
 	{ "no direction", &nowhere, UDP_DST, EINVAL, -1 },

@@ -185,7 +185,8 @@ mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
 /**
  * Check a pattern by trial. The device can only check items with values, and a template has none
  * yet: its masks serve as values. If these contradict each other (a masked Ethernet type and an
- * IPV4 item), the second trial checks the order of the items without masks; GRE_KEY needs its mask.
+ * IPV4 item), the second trial checks the order of the items without masks; keys of GRE need
+ * theirs.
  */
 static int
 template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pattern[],
@@ -214,9 +215,10 @@ template_try_pattern(const struct mdv_port *port, const struct rte_flow_item pat
 		return ret;
 	}
 	for (unsigned int i = 0; i < nb; i++) {
-		const void *bits = trial.pattern[i].type == RTE_FLOW_ITEM_TYPE_GRE_KEY
-			? pattern[i].mask
-			: NULL;
+		const enum rte_flow_item_type type = trial.pattern[i].type;
+		const bool key =
+			type == RTE_FLOW_ITEM_TYPE_GRE_KEY || type == RTE_FLOW_ITEM_TYPE_GRE_OPTION;
+		const void *bits = key ? pattern[i].mask : NULL;
 
 		trial.pattern[i].spec = bits;
 		trial.pattern[i].mask = bits;
