@@ -221,6 +221,42 @@ test_indirect_template(void **state)
 	tear_down();
 }
 
+/** A rule that an update before it in the queue makes impossible is refused when it is done, which
+ * is when it is given. The cause is what the application gave, and not the copy that goes. */
+static void
+test_refused_by_update(void **state)
+{
+	const struct rte_flow_pattern_template_attr pattern_attr = { .ingress = 1 };
+	const struct rte_flow_template_table_attr attr = { .flow_attr = { .ingress = 1 },
+		.nb_flows = 4 };
+	const struct rte_flow_item pattern[] = { ITEM(IPV4), ITEM(END) };
+	struct rte_flow_action actions[] = { ACTION(INDIRECT), ACTION_CONF(QUEUE, &queue_2),
+		ACTION(END) };
+	struct rte_flow_pattern_template *form;
+	struct rte_flow_actions_template *template;
+	struct rte_flow_template_table *table;
+	struct rte_flow_error error = { .message = NULL };
+	struct rte_flow_action_handle *fate;
+
+	(void)state;
+	set_up();
+	fate = share(&now, &to_1);
+	actions[0].conf = fate;
+	form = mdv_flow_ops.pattern_template_create(&fake.dev, &pattern_attr, pattern, NULL);
+	template = mdv_flow_ops.actions_template_create(
+		&fake.dev, &actions_attr, actions, actions, NULL);
+	assert_true(template != NULL && form != NULL);
+	table = mdv_flow_ops.template_table_create(&fake.dev, &attr, &form, 1, &template, 1, NULL);
+	assert_non_null(table);
+	assert_int_equal(
+		mdv_flow_async_action_update(&fake.dev, 0, &later, fate, &to_2, NULL, NULL), 0);
+	assert_null(mdv_flow_async_create(
+		&fake.dev, 0, &now, table, pattern, 0, actions, 0, NULL, &error));
+	assert_int_equal(error.type, RTE_FLOW_ERROR_TYPE_ACTION);
+	assert_ptr_equal(error.cause, &actions[1]);
+	tear_down();
+}
+
 int
 main(void)
 {
@@ -228,6 +264,7 @@ main(void)
 		cmocka_unit_test(test_indirect),
 		cmocka_unit_test(test_indirect_refused),
 		cmocka_unit_test(test_indirect_template),
+		cmocka_unit_test(test_refused_by_update),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

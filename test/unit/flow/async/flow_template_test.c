@@ -273,6 +273,43 @@ test_blame(void **state)
 	mdv_flow_template_blame(&merged, pattern, actions, NULL);
 }
 
+/** The cause is the application's item or action at the same place, whichever part of it. */
+static void
+test_blame_copy(void **state)
+{
+	const struct rte_flow_conv_rule copy = {
+		.pattern_ro = PATTERN(ITEM(IPV4), ITEM_LAST(UDP, &dst_53, &udp_last, &dst_mask)),
+		.actions_ro = ACTIONS(ACTION_CONF(MARK, &mark_5), ACTION_CONF(QUEUE, &queue_1)),
+	};
+	const struct rte_flow_item *items = PATTERN(ITEM(IPV4), ITEM_SPEC(UDP, &dst_53));
+	const struct rte_flow_action *flat = ACTIONS(ACTION(MARK), ACTION(QUEUE)),
+				     *deep = ACTIONS(ACTION_CONF(SAMPLE, &sample), ACTION(QUEUE));
+	const struct {
+		const void *cause, *blamed;
+		const struct rte_flow_action *actions;
+	} rows[] = {
+		{ &copy.pattern_ro[0], &items[0], flat },
+		{ &copy.pattern_ro[1], &items[1], deep },
+		{ &dst_53, &items[1], flat },
+		{ &udp_last, &items[1], flat },
+		{ &dst_mask, &items[1], flat },
+		{ &copy.actions_ro[0], &flat[0], flat },
+		{ &queue_1, &flat[1], flat },
+		{ &copy.actions_ro[1], NULL, deep },
+		{ &copy, NULL, flat },
+		{ NULL, NULL, flat },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(rows); i++) {
+		struct rte_flow_error error = { .cause = rows[i].cause };
+
+		mdv_flow_template_blame_copy(&copy, items, rows[i].actions, &error);
+		assert_ptr_equal(error.cause, rows[i].blamed);
+		mdv_flow_template_blame_copy(&copy, items, rows[i].actions, NULL);
+	}
+}
+
 static void
 test_merge_pattern(void **state)
 {
@@ -557,6 +594,7 @@ main(void)
 		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_actions),
 		cmocka_unit_test(test_blame),
+		cmocka_unit_test(test_blame_copy),
 		cmocka_unit_test(test_merge_pattern),
 		cmocka_unit_test(test_merge_actions),
 		cmocka_unit_test(test_single_fields),

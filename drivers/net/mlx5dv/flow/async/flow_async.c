@@ -359,6 +359,7 @@ mdv_flow_async_create(struct rte_eth_dev *dev, uint32_t queue_id,
 		.what = MDV_FLOW_ASYNC_CREATE,
 	};
 	if (async_give(mdv_port(dev), queue_id, attr != NULL && attr->postpone, error) != 0) {
+		mdv_flow_template_blame_copy(flow->rule, pattern, actions, error);
 		mdv_flow_rule_free(mdv_port(dev), flow);
 		return NULL;
 	}

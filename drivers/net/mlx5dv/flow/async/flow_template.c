@@ -182,6 +182,30 @@ mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
 	}
 }
 
+void
+mdv_flow_template_blame_copy(const struct rte_flow_conv_rule *copy,
+	const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	struct rte_flow_error *error)
+{
+	const void *cause = error != NULL ? error->cause : NULL;
+	const struct rte_flow_item *item = copy->pattern_ro;
+	const struct rte_flow_action *action = copy->actions_ro;
+
+	if (cause == NULL)
+		return;
+	error->cause = NULL;
+	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++, pattern++)
+		if (cause == item || cause == item->spec || cause == item->last ||
+			cause == item->mask)
+			error->cause = pattern;
+	/* The copy has the actions of a SAMPLE in its place. */
+	if (!mdv_flow_action_is_flat(actions))
+		return;
+	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++, actions++)
+		if (cause == action || cause == action->conf)
+			error->cause = actions;
+}
+
 /**
  * Check a pattern by trial. The device can only check items with values, and a template has none
  * yet: its masks serve as values. If these contradict each other (a masked Ethernet type and an
