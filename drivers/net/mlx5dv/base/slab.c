@@ -85,13 +85,18 @@ static struct mdv_slab_object *
 slab_cut(struct mdv_slab *slab, size_t size)
 {
 	const bool many = slab->bytes >= SLAB_HUGE_BYTES;
-	const size_t bytes = many ? SLAB_HUGE_BYTES : SLAB_CHUNK_BYTES;
+	size_t nb, bytes = many ? SLAB_HUGE_BYTES : SLAB_CHUNK_BYTES;
 	struct mdv_slab_chunk *chunk = aligned_alloc(many ? bytes : MDV_SLAB_LINE, bytes);
 	struct mdv_slab_object *first = NULL;
-	size_t nb = (bytes - MDV_SLAB_LINE) / size;
 
+	/* A rule fits where 2 MiB in a row do not. */
+	if (chunk == NULL && many) {
+		bytes = SLAB_CHUNK_BYTES;
+		chunk = aligned_alloc(MDV_SLAB_LINE, bytes);
+	}
 	if (chunk == NULL)
 		return NULL;
+	nb = (bytes - MDV_SLAB_LINE) / size;
 	slab_populate(chunk, bytes);
 	slab->bytes += bytes;
 	chunk->next = slab->chunks;

@@ -21,15 +21,17 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size);
 static void *chunk_start;
 static size_t chunk_size;
 static unsigned int nb_allocs, nb_huge, nb_populated;
-static bool no_memory;
+static bool no_memory, no_huge;
 
 void *
 __wrap_aligned_alloc(size_t alignment, size_t size)
 {
-	nb_allocs++;
 	assert_int_equal(alignment, size == HUGE_BYTES ? HUGE_BYTES : MDV_SLAB_LINE);
 	chunk_size = size;
-	chunk_start = no_memory ? NULL : __real_aligned_alloc(alignment, size);
+	chunk_start = no_memory || (no_huge && size == HUGE_BYTES)
+		? NULL
+		: __real_aligned_alloc(alignment, size);
+	nb_allocs += chunk_start != NULL;
 	return chunk_start;
 }
 
@@ -160,12 +162,44 @@ nothing_breaks_without_memory(void **state)
 	}
 }
 
+/** Small chunks go on where there are no 2 MiB in a row. */
+static void
+few_are_taken_where_many_are_refused(void **state)
+{
+	const unsigned int a_chunk = (64 * 1024 - MDV_SLAB_LINE) / MDV_SLAB_OBJECT_MAX;
+	const unsigned int nb_few = a_chunk * (HUGE_BYTES / (64 * 1024));
+	struct mdv_slab slab;
+	unsigned int i;
+
+	(void)state;
+	if (!is_kept(1)) {
+		print_message("under AddressSanitizer each object is an allocation of its own\n");
+		skip();
+	}
+	mdv_slab_init(&slab);
+	nb_allocs = nb_huge = nb_populated = 0;
+	no_huge = true;
+	for (i = 0; i < nb_few + 1; i++)
+		assert_non_null(mdv_slab_get(&slab, MDV_SLAB_OBJECT_MAX));
+	no_huge = false;
+	assert_int_equal(chunk_size, 64 * 1024);
+	assert_int_equal(nb_allocs, nb_few / a_chunk + 1);
+	assert_int_equal(nb_populated, nb_allocs);
+	assert_int_equal(slab.bytes, (nb_few / a_chunk + 1) * 64 * 1024);
+	/* The next chunk is large again. */
+	for (i = 0; i < a_chunk; i++)
+		assert_non_null(mdv_slab_get(&slab, MDV_SLAB_OBJECT_MAX));
+	assert_int_equal(chunk_size, HUGE_BYTES);
+	mdv_slab_fini(&slab);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects_begin_at_lines_and_do_not_overlap),
 		cmocka_unit_test(what_was_put_back_is_used_again_in_its_size),
+		cmocka_unit_test(few_are_taken_where_many_are_refused),
 		cmocka_unit_test(nothing_breaks_without_memory),
 	};
 
