@@ -135,6 +135,12 @@ roll_actions(struct given *given)
 		*action++ = (struct rte_flow_action){ RTE_FLOW_ACTION_TYPE_PASSTHRU, NULL };
 	if (dice(16) == 0)
 		*action++ = (struct rte_flow_action){ RTE_FLOW_ACTION_TYPE_SET_TTL, &given->ttl };
+	/* Sent packets go on without a fate. */
+	if (given->attr.egress && dice(2) == 0) {
+		if (dice(2) == 0)
+			*action = (struct rte_flow_action){ RTE_FLOW_ACTION_TYPE_COUNT, NULL };
+		return;
+	}
 	given->rss.types = dice(2) == 0 ? RTE_ETH_RSS_NONFRAG_IPV4_UDP : RTE_ETH_RSS_IPV4;
 	given->rss.level = dice(4) == 0 ? 2 : 0;
 	switch (dice(8)) {
@@ -156,7 +162,10 @@ roll_actions(struct given *given)
 static void
 roll_form(struct given *given)
 {
-	given->attr = (struct rte_flow_attr){ .ingress = 1, .priority = dice(2) };
+	const bool egress = dice(3) == 0;
+
+	given->attr =
+		(struct rte_flow_attr){ .priority = dice(2), .ingress = !egress, .egress = egress };
 	given->rss.queue_num = RTE_DIM(queues);
 	given->rss.queue = queues;
 	given->ttl.ttl_value = 64;
@@ -173,6 +182,8 @@ same_actions(const struct mdv_flow_actions *a, const struct mdv_flow_actions *b)
 	assert_int_equal(a->rss_types, b->rss_types);
 	assert_int_equal(a->tag, b->tag);
 	assert_int_equal(a->count, b->count);
+	assert_ptr_equal(a->counter, b->counter);
+	assert_int_equal(a->egress, b->egress);
 	assert_int_equal(a->passthru, b->passthru);
 	assert_int_equal(a->nb_extras, b->nb_extras);
 	assert_ptr_equal(a->modify_list, b->modify_list);
@@ -246,7 +257,7 @@ test_random_rules(void **state)
 {
 	static struct mdv_flow_form form;
 	struct given given = { .attr = { .ingress = 1 } };
-	unsigned int nb_fitted = 0;
+	unsigned int nb_fitted[2] = { 0 }; /* received, sent */
 
 	(void)state;
 	for (unsigned int i = 0; i < NB_FORMS; i++) {
@@ -255,12 +266,13 @@ test_random_rules(void **state)
 			roll_values(&given);
 			if (dice(6) == 0)
 				roll_actions(&given);
-			nb_fitted += plan_both_ways(&form, &given);
+			nb_fitted[given.attr.egress] += plan_both_ways(&form, &given);
 		}
 	}
 	/* Most random patterns are refused. */
-	print_message("%u fitted\n", nb_fitted);
-	assert_true(nb_fitted > NB_FORMS);
+	print_message("%u and %u fitted\n", nb_fitted[0], nb_fitted[1]);
+	assert_true(nb_fitted[0] > NB_FORMS);
+	assert_true(nb_fitted[1] > NB_FORMS / 10);
 }
 
 /** A rule that differs in more than values from the one learnt. */
