@@ -73,6 +73,47 @@ send(struct ibv_qp *qp, uint64_t id, uint32_t lkey, struct ibv_ah *ah)
 	pair_post(qp, &wr);
 }
 
+static int
+claim(struct ibv_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
+{
+	struct ibv_qp_attr attr = { .qp_state = to, .cur_qp_state = from };
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE);
+}
+
+/** A claim chooses the command, and the device refuses one for another state. */
+static void
+claims(enum ibv_qp_type type)
+{
+	struct ibv_qp *qp = pair_qp(type, cq, NULL);
+	struct ibv_qp_attr attr;
+	int mask = pair_init_attr(type, &attr);
+
+	rig_must(ibv_modify_qp(qp, &attr, mask), "RESET to INIT");
+	mask = pair_rts_attr(type, &attr);
+	attr.cur_qp_state = IBV_QPS_RTR;
+	CHECK(ibv_modify_qp(qp, &attr, mask | IBV_QP_CUR_STATE) == EINVAL, errno);
+	CHECK(pair_state(qp) == IBV_QPS_INIT, pair_state(qp));
+	mask = pair_rtr_attr(type, qp->qp_num, &attr);
+	rig_must(ibv_modify_qp(qp, &attr, mask), "INIT to RTR");
+	CHECK(claim(qp, IBV_QPS_RTS, IBV_QPS_RTS) == EINVAL, errno);
+	CHECK(claim(qp, IBV_QPS_SQD, IBV_QPS_RTS) == EINVAL, errno);
+	CHECK(pair_state(qp) == IBV_QPS_RTR, pair_state(qp));
+	mask = pair_rts_attr(type, &attr);
+	attr.cur_qp_state = IBV_QPS_RTR;
+	CHECK(ibv_modify_qp(qp, &attr, mask | IBV_QP_CUR_STATE) == 0, errno);
+	CHECK(ibv_modify_qp(qp, &attr, mask | IBV_QP_CUR_STATE) == EINVAL, errno);
+	CHECK(claim(qp, IBV_QPS_RTS, IBV_QPS_RTS) == 0, errno);
+	pair_to_state(qp, IBV_QPS_SQD);
+	CHECK(claim(qp, IBV_QPS_RTS, IBV_QPS_RTS) == EINVAL, errno);
+	CHECK(claim(qp, IBV_QPS_SQD, IBV_QPS_RTS) == 0, errno);
+	pair_to_state(qp, IBV_QPS_ERR);
+	CHECK(claim(qp, IBV_QPS_RTS, IBV_QPS_RTS) == EINVAL, errno);
+	CHECK(claim(qp, IBV_QPS_SQD, IBV_QPS_RTS) == EINVAL, errno);
+	CHECK(pair_state(qp) == IBV_QPS_ERR, pair_state(qp));
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+}
+
 /** What has begun ends, what is posted then waits. */
 static void
 drained(void)
@@ -155,7 +196,10 @@ send_queue_failed(void)
 	wr.wr.ud.remote_qkey = PAIR_KEY;
 	pair_post(other, &wr);
 	CHECK(pair_poll(cq, IBV_WC_SUCCESS).wr_id == 20, 0);
-	pair_to_state(qp, IBV_QPS_RTS);
+	/* That it works, as the program may believe. */
+	CHECK(claim(qp, IBV_QPS_RTS, IBV_QPS_RTS) == EINVAL, errno);
+	CHECK(pair_state(qp) == IBV_QPS_SQE, pair_state(qp));
+	CHECK(claim(qp, IBV_QPS_SQE, IBV_QPS_RTS) == 0, errno);
 	send(qp, 4, 0, ah);
 	for (unsigned int i = 0; i < 2; i++) {
 		struct ibv_wc wc = pair_poll(cq, IBV_WC_SUCCESS);
@@ -204,6 +248,8 @@ main(void)
 	cq = pair_cq();
 	for (unsigned int i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		attributes(types[i]);
+	for (unsigned int i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		claims(types[i]);
 	drained();
 	send_queue_failed();
 	query();

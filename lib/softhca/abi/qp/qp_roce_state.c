@@ -51,6 +51,20 @@ check_mask(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *re
 	return 0;
 }
 
+/** A claim chooses the command (LX hw/mlx5/qp.c __mlx5_ib_modify_qp(), optab), and firmware refuses
+ * one for another state than the queue pair's (BAD_QP_STATE_ERR, -EINVAL by mlx5_core's cmd.c). */
+static int
+check_claim(const struct shca_qp_object *qp, uint32_t from)
+{
+	const uint8_t state = current_state(qp);
+
+	if (from == state)
+		return 0;
+	SHCA_WARN("QP 0x%x: claimed to be in state %u, but is in %u", shca_roce_qp_number(qp->roce),
+		from, state);
+	return -EINVAL;
+}
+
 /** Check values as modify_qp() of core/uverbs_cmd.c and mlx5_ib_modify_qp() do. */
 static int
 check_values(const struct shca_file *file, const struct ib_uverbs_modify_qp *request)
@@ -167,6 +181,8 @@ modify(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
 	struct shca_roce_qp_conf conf = qp->roce_conf;
 	int ret = check_mask(qp, request, from, to);
 
+	if (ret == 0)
+		ret = check_claim(qp, from);
 	if (ret == 0)
 		ret = check_values(qp->object.file, request);
 	if (ret == 0 && (request->attr_mask & IBV_QP_AV))
