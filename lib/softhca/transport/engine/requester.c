@@ -58,10 +58,17 @@ shca_requester_may_be_asked(const struct shca_requester_conf *conf, const struct
 	return !has_response(wr) || conf->max_rd_atomic != 0;
 }
 
+/** One that was never started has neither an MTU to divide by nor a host to ask. */
+static bool
+can_run(const struct shca_requester *requester)
+{
+	return requester->conf.mtu != 0 && !requester->has_failed;
+}
+
 bool
 shca_requester_has_room(const struct shca_requester *requester)
 {
-	return !requester->has_failed && requester->tail - requester->head < SHCA_REQUESTER_WRS;
+	return can_run(requester) && requester->tail - requester->head < SHCA_REQUESTER_WRS;
 }
 
 bool
@@ -303,7 +310,7 @@ bool
 shca_requester_next(
 	struct shca_requester *requester, uint64_t now_ns, struct shca_bth *bth, uint8_t *payload)
 {
-	if (requester->has_failed || now_ns < requester->wait_ns)
+	if (!can_run(requester) || now_ns < requester->wait_ns)
 		return false;
 	requester->wait_ns = 0;
 	if (now_ns >= requester->timer_ns && requester->nb_looks >= LEAST_LOOKS) {

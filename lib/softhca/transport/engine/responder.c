@@ -447,7 +447,8 @@ shca_responder_receive(struct shca_responder *responder, const struct shca_bth *
 {
 	int32_t ahead;
 
-	if (responder->has_failed)
+	/* One that was never started has neither an MTU to divide by nor a host to ask. */
+	if (responder->has_failed || responder->conf.mtu == 0)
 		return;
 	responder->xrc_srqn = bth->xrc_srqn;
 	if (!responder->conf.is_reliable) {

@@ -424,6 +424,17 @@ unreliable(void **state)
 	}
 }
 
+/** It has no MTU to divide by, and no host to ask. */
+static void
+never_started(void **state)
+{
+	(void)state;
+	memset(&rig, 0, sizeof(rig));
+	assert_false(shca_requester_has_room(&rig.requester));
+	look();
+	assert_int_equal(pull(), NOTHING);
+}
+
 int
 main(void)
 {
@@ -440,6 +451,7 @@ main(void)
 		cmocka_unit_test(lost_response),
 		cmocka_unit_test(bad_responses),
 		cmocka_unit_test(unreliable),
+		cmocka_unit_test(never_started),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

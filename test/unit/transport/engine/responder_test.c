@@ -378,6 +378,17 @@ unreliable(void **state)
 	assert_int_equal(rig.failed, SHCA_OUTCOME_SUCCESS);
 }
 
+/** It has no MTU to divide by, and no host to ask. */
+static void
+never_started(void **state)
+{
+	(void)state;
+	memset(&rig, 0, sizeof(rig));
+	come(SHCA_BTH_SEND_ONLY, 0, 0);
+	come(SHCA_BTH_READ_REQUEST, 1, 1);
+	assert_int_equal(pull(), NOTHING);
+}
+
 int
 main(void)
 {
@@ -392,6 +403,7 @@ main(void)
 		cmocka_unit_test(duplicates),
 		cmocka_unit_test(repeated_reads_take_no_resource),
 		cmocka_unit_test(unreliable),
+		cmocka_unit_test(never_started),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
