@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* States of queue pairs with a transport: attributes that a step lacks or must not have, a drained
- * send queue, a send queue that has failed, and what a query tells. */
+/* States of queue pairs with a transport: attributes that a step lacks or must not have, claimed
+ * states, ports of paths, a drained send queue, one that has failed, and what a query tells. */
 #include <errno.h>
 #include <string.h>
 
@@ -34,9 +34,12 @@ static void
 attributes(enum ibv_qp_type type)
 {
 	struct ibv_qp *qp = pair_qp(type, cq, NULL);
-	struct ibv_qp_attr attr;
-	int mask = pair_init_attr(type, &attr);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	int mask;
 
+	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == EINVAL, errno);
+	CHECK(pair_state(qp) == IBV_QPS_RESET, 0);
+	mask = pair_init_attr(type, &attr);
 	step(qp, &attr, mask);
 	mask = pair_rtr_attr(type, qp->qp_num, &attr);
 	if (type != IBV_QPT_UD) {
@@ -56,6 +59,42 @@ attributes(enum ibv_qp_type type)
 	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE) == EINVAL, errno);
 	pair_to_state(qp, IBV_QPS_RESET);
 	CHECK(pair_state(qp) == IBV_QPS_RESET, 0);
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+}
+
+/** A path that is changed in SQD brings its port along, which UC does not change (LX
+ * core/uverbs_cmd.c modify_qp(), core/verbs.c qp_state_table). */
+static void
+ports(enum ibv_qp_type type)
+{
+	const int wanted = type == IBV_QPT_RC ? 0 : EINVAL;
+	struct ibv_qp *qp = pair_qp(type, cq, NULL);
+	struct ibv_qp_attr attr;
+	int mask = pair_init_attr(type, &attr);
+
+	rig_must(ibv_modify_qp(qp, &attr, mask), "RESET to INIT");
+	mask = pair_rtr_attr(type, qp->qp_num, &attr);
+	attr.alt_ah_attr = attr.ah_attr;
+	CHECK(ibv_modify_qp(qp, &attr, mask | IBV_QP_ALT_PATH) == EINVAL, errno);
+	attr.alt_port_num = 1;
+	CHECK(ibv_modify_qp(qp, &attr, mask | IBV_QP_ALT_PATH) == EOPNOTSUPP, errno);
+	for (uint8_t port = 0; port <= 2; port += 2) {
+		attr.ah_attr.port_num = port;
+		CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL, port);
+	}
+	CHECK(pair_state(qp) == IBV_QPS_INIT, pair_state(qp));
+	attr.ah_attr.port_num = 1;
+	rig_must(ibv_modify_qp(qp, &attr, mask), "INIT to RTR");
+	mask = pair_rts_attr(type, &attr);
+	rig_must(ibv_modify_qp(qp, &attr, mask), "RTR to RTS");
+	pair_to_state(qp, IBV_QPS_SQD);
+	pair_rtr_attr(type, qp->qp_num, &attr);
+	attr.port_num = 1;
+	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_AV) == wanted, errno);
+	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_AV | IBV_QP_PORT) == wanted, errno);
+	attr.ah_attr.port_num = 2;
+	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_AV) == EINVAL, errno);
+	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_AV | IBV_QP_PORT) == EINVAL, errno);
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 }
 
@@ -250,6 +289,8 @@ main(void)
 		attributes(types[i]);
 	for (unsigned int i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		claims(types[i]);
+	ports(IBV_QPT_RC);
+	ports(IBV_QPT_UC);
 	drained();
 	send_queue_failed();
 	query();

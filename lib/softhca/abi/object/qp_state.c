@@ -38,7 +38,6 @@ static const struct {
 	[IBV_QPS_RESET] = {
 		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
 		[IBV_QPS_INIT] = { true, IBV_QP_PORT, 0, STEP_RECEIVE },
-		[IBV_QPS_ERR] = { true, 0, 0, STEP_ERROR },
 	},
 	[IBV_QPS_INIT] = {
 		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },

@@ -65,15 +65,53 @@ check_claim(const struct shca_qp_object *qp, uint32_t from)
 	return -EINVAL;
 }
 
+/** LX rdma_is_port_valid(). */
+static bool
+is_port(const struct shca_file *file, uint8_t port)
+{
+	return port != 0 && port <= shca_conf_nb_ports(shca_device_conf(file->dev));
+}
+
+/** As modify_qp() of core/uverbs_cmd.c: the first path is by the queue pair's port, one that
+ * replaces it brings its port along. */
+static int
+take_ports(const struct shca_qp_object *qp, struct ib_uverbs_modify_qp *request)
+{
+	const struct shca_file *file = qp->object.file;
+	const uint32_t attrs = request->attr_mask;
+	const bool is_first = (attrs & IBV_QP_STATE) && request->qp_state == IBV_QPS_RTR;
+	const uint8_t port = request->dest.port_num;
+	uint8_t own = port;
+
+	if ((attrs & IBV_QP_ALT_PATH) &&
+		(!is_port(file, request->alt_port_num) ||
+			request->alt_port_num != request->alt_dest.port_num))
+		return -EINVAL;
+	if ((attrs & IBV_QP_AV) == 0)
+		return 0;
+	if (is_first)
+		own = qp->port;
+	else if (attrs & IBV_QP_PORT)
+		own = request->port_num;
+	if (!is_port(file, port) || port != own) {
+		SHCA_WARN("QP 0x%x: a path by port %u, the queue pair's is %u",
+			shca_roce_qp_number(qp->roce), port, is_first ? own : qp->port);
+		return -EINVAL;
+	}
+	if (!is_first) {
+		request->attr_mask |= IBV_QP_PORT;
+		request->port_num = port;
+	}
+	return 0;
+}
+
 /** Check values as modify_qp() of core/uverbs_cmd.c and mlx5_ib_modify_qp() do. */
 static int
 check_values(const struct shca_file *file, const struct ib_uverbs_modify_qp *request)
 {
-	const struct shca_device_conf *conf = shca_device_conf(file->dev);
 	const uint32_t attrs = request->attr_mask;
 
-	if ((attrs & IBV_QP_PORT) &&
-		(request->port_num == 0 || request->port_num > shca_conf_nb_ports(conf)))
+	if ((attrs & IBV_QP_PORT) && !is_port(file, request->port_num))
 		return -EINVAL;
 	if ((attrs & IBV_QP_PKEY_INDEX) && request->pkey_index != 0)
 		return -EINVAL;
@@ -213,8 +251,11 @@ int
 shca_qp_modify_roce(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
 {
 	struct ib_uverbs_modify_qp taken = *request;
+	const int ret = take_ports(qp, &taken);
 
-	taken.attr_mask = shca_qp_transition_mask(qp->type, request->attr_mask);
+	if (ret != 0)
+		return ret;
+	taken.attr_mask = shca_qp_transition_mask(qp->type, taken.attr_mask);
 	return modify(qp, &taken);
 }
 

@@ -58,8 +58,9 @@ struct row {
 
 /* clang-format off */
 static const struct row rows[NB_STATES][NB_STATES] = {
+	/* What was never begun does not fail. */
 	[IBV_QPS_RESET] = {
-		ALWAYS,
+		[IBV_QPS_RESET] = { true, NONE, NONE },
 		[IBV_QPS_INIT] = { true,
 			{ UD_INIT, CONNECTED_INIT, CONNECTED_INIT, CONNECTED_INIT, CONNECTED_INIT }, NONE },
 	},
