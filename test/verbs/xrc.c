@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* XRC: domains by files, one connection to several shared receive queues, and who may reach what.
- */
+/* XRC: domains by files, one connection to several shared receive queues, who may reach what,
+ * and a shared receive queue that goes while a message comes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "pair.h"
 
 #define BYTES 100
+#define HALF  1024 /* of a message: a packet */
 
 static struct ibv_cq *cq;
 
@@ -26,7 +27,7 @@ open_domain(int fd, int flags)
 }
 
 static struct ibv_srq *
-create_srq(struct ibv_xrcd *domain, struct ibv_pd *pd)
+create_srq(struct ibv_xrcd *domain, struct ibv_pd *pd, struct ibv_cq *of)
 {
 	struct ibv_srq_init_attr_ex attr = {
 		.attr = { .max_wr = 8, .max_sge = 1 },
@@ -35,7 +36,7 @@ create_srq(struct ibv_xrcd *domain, struct ibv_pd *pd)
 		.srq_type = IBV_SRQT_XRC,
 		.pd = pd,
 		.xrcd = domain,
-		.cq = cq,
+		.cq = of,
 	};
 	struct ibv_srq *srq = ibv_create_srq_ex(rig_context, &attr);
 
@@ -50,7 +51,7 @@ create_qp(enum ibv_qp_type type, struct ibv_xrcd *domain)
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = type,
 		.send_cq = domain == NULL ? cq : NULL,
-		.cap = { .max_send_wr = 8, .max_send_sge = 1 },
+		.cap = { .max_send_wr = 8, .max_send_sge = 2 },
 		.comp_mask = domain == NULL ? IBV_QP_INIT_ATTR_PD : IBV_QP_INIT_ATTR_XRCD,
 		.pd = rig_pd,
 		.xrcd = domain,
@@ -167,6 +168,41 @@ broken_by(
 	return wc.status;
 }
 
+/** The message's second half has no memory to come from, and its target holds a WQE of the SRQ.
+ * That one has no users: it may go, and its CQ after it. */
+static void
+gone_within_a_message(struct ibv_xrcd *domain, struct ibv_mr *mr)
+{
+	struct ibv_sge sge[2] = { rig_sge(0, 0, HALF), rig_sge(0, HALF, HALF) };
+	struct ibv_send_wr wr = pair_wr(IBV_WR_SEND, 100, sge);
+	struct ibv_qp *ini = create_qp(IBV_QPT_XRC_SEND, NULL);
+	struct ibv_qp *tgt = create_qp(IBV_QPT_XRC_RECV, domain);
+	struct ibv_cq *of = pair_cq();
+	struct ibv_srq *srq = create_srq(domain, rig_pd, of);
+	struct ibv_async_event event;
+
+	pair_connect(ini, tgt);
+	post(srq, 1, mr, 1);
+	*rig_buffer(0) = 0x77;
+	*rig_buffer(1) = 0;
+	sge[1].lkey = 0x77777700;
+	wr.num_sge = 2;
+	rig_must(ibv_get_srq_num(srq, &wr.qp_type.xrc.remote_srqn), "ibv_get_srq_num");
+	pair_post(ini, &wr);
+	pair_poll(cq, IBV_WC_LOC_PROT_ERR);
+	while (__atomic_load_n(rig_buffer(1), __ATOMIC_ACQUIRE) != 0x77)
+		;
+	rig_must(ibv_destroy_srq(srq), "ibv_destroy_srq");
+	CHECK(pair_state(tgt) == IBV_QPS_ERR, pair_state(tgt));
+	rig_must(ibv_destroy_cq(of), "ibv_destroy_cq");
+	event = pair_event(IBV_EVENT_QP_FATAL);
+	CHECK(event.element.qp == tgt, 0);
+	event = pair_event(IBV_EVENT_QP_LAST_WQE_REACHED);
+	CHECK(event.element.qp == tgt, 0);
+	rig_must(ibv_destroy_qp(ini), "ibv_destroy_qp");
+	rig_must(ibv_destroy_qp(tgt), "ibv_destroy_qp");
+}
+
 int
 main(void)
 {
@@ -189,9 +225,9 @@ main(void)
 		pd, rig_buffer(0), (size_t)RIG_NB_BUFFERS * RIG_BUFFER_BYTES, PAIR_ACCESS);
 	if (mrs[1] == NULL)
 		rig_die("ibv_reg_mr");
-	srqs[0] = create_srq(domain, rig_pd);
-	srqs[1] = create_srq(domain, pd);
-	elsewhere = create_srq(other_domain, rig_pd);
+	srqs[0] = create_srq(domain, rig_pd, cq);
+	srqs[1] = create_srq(domain, pd, cq);
+	elsewhere = create_srq(other_domain, rig_pd, cq);
 	ini = create_qp(IBV_QPT_XRC_SEND, NULL);
 	tgt = create_qp(IBV_QPT_XRC_RECV, domain);
 	CHECK(ibv_close_xrcd(domain) == EBUSY, errno);
@@ -204,6 +240,7 @@ main(void)
 	CHECK(broken_by(domain, IBV_WR_RDMA_WRITE, srqn, mrs[1]) == IBV_WC_REM_ACCESS_ERR, 0);
 	CHECK(broken_by(domain, IBV_WR_RDMA_READ, srqn_elsewhere, mrs[0]) == IBV_WC_REM_ACCESS_ERR,
 		0);
+	gone_within_a_message(domain, mrs[0]);
 	rig_must(ibv_destroy_qp(ini), "ibv_destroy_qp");
 	rig_must(ibv_destroy_qp(tgt), "ibv_destroy_qp");
 	rig_must(ibv_destroy_srq(srqs[0]), "ibv_destroy_srq");

@@ -306,15 +306,6 @@ shca_roce_complete_sq(struct shca_roce_qp *qp, const struct shca_wr *wr)
 }
 
 void
-shca_roce_break(struct shca_roce_qp *qp)
-{
-	qp->state = SHCA_ROCE_ERROR;
-	qp->requester.has_failed = true;
-	qp->responder.has_failed = true;
-	qp->has_wqe = false;
-}
-
-void
 shca_roce_qp_fault(struct shca_roce_qp *qp)
 {
 	shca_roce_break(qp);

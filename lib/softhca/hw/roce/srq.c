@@ -35,11 +35,34 @@ shca_srq_create(struct shca_device *dev, const struct shca_srq_attr *attr, struc
 	return 0;
 }
 
+/**
+ * Queue pairs that receive a message into a WQE of it fail: the WQE's memory, and the CQ where it
+ * would complete, may go next. Only targets of XRC are concerned, which are no users of the SRQs
+ * that their requests name; a basic SRQ stays as long as its queue pairs. No source
+ * tells what a device does with the message; one that cannot go on ends its queue pair.
+ */
+static void
+break_receivers(const struct shca_srq *srq)
+{
+	struct shca_roce_qp *qp;
+
+	LIST_FOREACH (qp, &srq->dev->roce_qps, link) {
+		if (!qp->rx_wqe.is_taken || qp->rx_wqe.srq != srq)
+			continue;
+		SHCA_WARN("QP 0x%x: its message was for SRQ 0x%x, which has been destroyed",
+			qp->number, srq->number);
+		qp->rx_wqe.is_taken = false;
+		shca_roce_break(qp);
+		shca_notify(qp->attr.event, qp->attr.owner, SHCA_EVENT_QP_FATAL);
+	}
+}
+
 void
 shca_srq_destroy(struct shca_srq *srq)
 {
 	if (srq == NULL)
 		return;
+	break_receivers(srq);
 	shca_idtable_del(&srq->dev->srq_numbers, srq->number);
 	free(srq);
 }
@@ -116,6 +139,7 @@ shca_srq_take(struct shca_srq *srq, struct shca_roce_rx_wqe *wqe)
 	}
 	*wqe = (struct shca_roce_rx_wqe){
 		.is_taken = true,
+		.srq = srq,
 		.index = srq->head,
 		.pdn = srq->attr.pdn,
 		.segments = at + sizeof(next_seg),

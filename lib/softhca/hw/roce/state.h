@@ -20,7 +20,8 @@
 /** A receive WQE that a message has taken. */
 struct shca_roce_rx_wqe {
 	bool is_taken;
-	uint16_t index; /**< as its completion names it */
+	const struct shca_srq *srq; /**< whose it is; NULL: of the own ring */
+	uint16_t index;             /**< as its completion names it */
 	uint32_t pdn;
 	const uint8_t *segments;
 	uint32_t nb_segments;
@@ -125,7 +126,15 @@ void shca_roce_fail_sq(struct shca_roce_qp *qp, const struct shca_wr *wr, uint8_
 /** In ERROR: end all WQEs that are posted; in SQE those to send. @return how many */
 unsigned int shca_roce_flush(struct shca_roce_qp *qp);
 /** To ERROR. */
-void shca_roce_break(struct shca_roce_qp *qp);
+static inline void
+shca_roce_break(struct shca_roce_qp *qp)
+{
+	qp->state = SHCA_ROCE_ERROR;
+	qp->requester.has_failed = true;
+	qp->responder.has_failed = true;
+	qp->has_wqe = false;
+}
+
 uint8_t shca_roce_syndrome(enum shca_outcome outcome);
 
 extern const struct shca_requester_host shca_roce_requester_host;

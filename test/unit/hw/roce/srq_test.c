@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Shared receive queues: the list of WQEs, laps of the counter, the limit, broken lists. */
+/** @file Shared receive queues: the list of WQEs, laps of the counter, the limit, broken lists, and
+ * the end of one in the middle of a message. */
 #include <endian.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -21,7 +22,7 @@ static struct shca_device dev;
 static struct shca_srq *srq;
 static uint8_t *ring;
 static __be32 *dbrec;
-static unsigned int nb_errors, nb_limits;
+static unsigned int nb_errors, nb_limits, nb_fatal;
 
 static void
 on_event(void *owner, enum shca_event event)
@@ -29,6 +30,7 @@ on_event(void *owner, enum shca_event event)
 	assert_ptr_equal(owner, &dev);
 	nb_errors += event == SHCA_EVENT_SRQ_ERR;
 	nb_limits += event == SHCA_EVENT_SRQ_LIMIT_REACHED;
+	nb_fatal += event == SHCA_EVENT_QP_FATAL;
 }
 
 static void
@@ -64,7 +66,7 @@ create(void **state)
 	shca_idtable_init(&dev.srq_numbers, 1, 10);
 	ring = attr.ring;
 	dbrec = attr.dbrec;
-	nb_errors = nb_limits = 0;
+	nb_errors = nb_limits = nb_fatal = 0;
 	assert_int_equal(shca_srq_create(&dev, &attr, &srq), 0);
 	for (unsigned int i = 0; i < NB_WQES; i++)
 		link_wqe(i, (uint16_t)((i + 1) % NB_WQES));
@@ -165,6 +167,36 @@ memory_that_is_not_there(void **state)
 	assert_null(other);
 }
 
+/** Of three targets one has taken a WQE of it, one a WQE of another, one has ended its message. */
+static void
+gone_within_a_message(void **state)
+{
+	struct shca_srq_attr attr = srq->attr;
+	struct shca_roce_qp qps[3] = { 0 };
+	struct shca_srq *other;
+
+	(void)state;
+	assert_int_equal(shca_srq_create(&dev, &attr, &other), 0);
+	post(2);
+	for (unsigned int i = 0; i < 3; i++) {
+		qps[i].dev = &dev;
+		qps[i].state = SHCA_ROCE_RTS;
+		qps[i].attr.event = on_event;
+		qps[i].attr.owner = &dev;
+		assert_true(shca_srq_take(i == 1 ? srq : other, &qps[i].rx_wqe));
+		LIST_INSERT_HEAD(&dev.roce_qps, &qps[i], link);
+	}
+	qps[2].rx_wqe.is_taken = false;
+	shca_srq_destroy(other);
+	assert_int_equal(qps[0].state, SHCA_ROCE_ERROR);
+	assert_false(qps[0].rx_wqe.is_taken);
+	assert_int_equal(qps[1].state, SHCA_ROCE_RTS);
+	assert_true(qps[1].rx_wqe.is_taken);
+	assert_int_equal(qps[2].state, SHCA_ROCE_RTS);
+	assert_int_equal(nb_fatal, 1);
+	LIST_INIT(&dev.roce_qps);
+}
+
 int
 main(void)
 {
@@ -174,6 +206,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(limit_is_reported_once, create, destroy),
 		cmocka_unit_test_setup_teardown(list_that_leaves_the_ring, create, destroy),
 		cmocka_unit_test_setup_teardown(memory_that_is_not_there, create, destroy),
+		cmocka_unit_test_setup_teardown(gone_within_a_message, create, destroy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
