@@ -18,11 +18,14 @@ put_header(struct nlmsghdr *message, const struct shca_ethnl_call *call, uint16_
 	mnl_attr_nest_end(message, nest);
 }
 
+/** The padding of attributes is 0 (LX nla_reserve()), which libmnl leaves to its caller. */
 static struct nlmsghdr *
 begin(const struct shca_ethnl_call *call, void *bytes, uint16_t type)
 {
-	struct nlmsghdr *message = mnl_nlmsg_put_header(bytes);
+	struct nlmsghdr *message;
 
+	memset(bytes, 0, SHCA_REPLY_MAX);
+	message = mnl_nlmsg_put_header(bytes);
 	message->nlmsg_type = type;
 	message->nlmsg_seq = call->request->nlmsg_seq;
 	message->nlmsg_pid = call->ethnl->portid;

@@ -29,7 +29,8 @@ flush(struct datagram *datagram)
 	return datagram->nldev->send(datagram->nldev->arg, datagram->bytes, length);
 }
 
-/** Begin a message; a datagram that may be too full for it goes first. */
+/** Begin a message; a datagram that may be too full for it goes first. The padding of attributes is
+ * 0 (LX nla_reserve()), which libmnl leaves to its caller. */
 static int
 begin(struct datagram *datagram, const struct nlmsghdr *request, uint16_t type, uint16_t flags,
 	struct nlmsghdr **message)
@@ -38,6 +39,7 @@ begin(struct datagram *datagram, const struct nlmsghdr *request, uint16_t type, 
 
 	if (sizeof(datagram->bytes) - datagram->length < SHCA_NLDEV_MESSAGE_MAX)
 		ret = flush(datagram);
+	memset(datagram->bytes + datagram->length, 0, SHCA_NLDEV_MESSAGE_MAX);
 	*message = mnl_nlmsg_put_header(datagram->bytes + datagram->length);
 	(*message)->nlmsg_type = type;
 	(*message)->nlmsg_flags = flags;

@@ -100,7 +100,7 @@ setup(void **state)
 	ethnl_rig_setup(state);
 	ethnl_rig.ethnl.ask_kernel = ask_kernel;
 	ethnl_rig.ethnl.find = find;
-	kernel.length = 0;
+	memset(&kernel, 0, sizeof(kernel));
 	return 0;
 }
 

@@ -15,6 +15,8 @@
 
 #include "ethtool/command.h"
 
+#include "../padding.h"
+
 #define HEADER (NLMSG_HDRLEN + GENL_HDRLEN)
 
 struct ethnl_rig ethnl_rig;
@@ -59,6 +61,7 @@ take(void *arg, const void *bytes, size_t length)
 	if (ethnl_rig.send_error != 0)
 		return ethnl_rig.send_error;
 	assert_true(NLMSG_ALIGN(length) <= sizeof(ethnl_rig.sent) - ethnl_rig.length);
+	test_padding(bytes, length, GENL_HDRLEN);
 	memcpy(ethnl_rig.sent + ethnl_rig.length, bytes, length);
 	ethnl_rig.length += NLMSG_ALIGN(length);
 	ethnl_rig.nb++;
@@ -68,6 +71,7 @@ take(void *arg, const void *bytes, size_t length)
 static void
 prepare(void)
 {
+	test_padding_set_up();
 	memset(&ethnl_rig, 0, sizeof(ethnl_rig));
 	rig_init(&ethnl_rig.rig);
 	ethnl_rig.rig.with_kernel = true;

@@ -22,6 +22,8 @@
 #include "nldev/nldev.h"
 #include "sysfs/tree.h"
 
+#include "../padding.h"
+
 #define PORTID         0x4711u
 #define SEQ            77u
 #define NLDEV(command) RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_##command)
@@ -45,6 +47,7 @@ take(void *arg, const void *bytes, size_t length)
 	if (sent.error != 0)
 		return sent.error;
 	assert_true(length <= sizeof(sent.bytes) - sent.length);
+	test_padding(bytes, length, 0);
 	memcpy(sent.bytes + sent.length, bytes, length);
 	sent.length += length;
 	sent.nb++;
@@ -66,6 +69,7 @@ set_up(void **state)
 	char error[256];
 
 	(void)state;
+	test_padding_set_up();
 	if (mkdtemp(dir) == NULL)
 		return -1;
 	shca_options_init(&options);

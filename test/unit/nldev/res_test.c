@@ -13,6 +13,8 @@
 #include "nldev/nldev.h"
 #include "rig.h"
 
+#include "../padding.h"
+
 #define MR_BYTES       8192
 #define NLDEV(command) RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_##command)
 
@@ -29,6 +31,7 @@ take(void *arg, const void *bytes, size_t length)
 {
 	assert_ptr_equal(arg, &sent);
 	assert_true(length <= sizeof(sent.bytes) - sent.length);
+	test_padding(bytes, length, 0);
 	memcpy(sent.bytes + sent.length, bytes, length);
 	sent.length += length;
 	return 0;
@@ -324,6 +327,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_one, rig_setup, rig_teardown),
 	};
 
+	test_padding_set_up();
 	rig_skip_without_privilege();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
