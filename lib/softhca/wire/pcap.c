@@ -30,6 +30,7 @@ struct player {
 	uint32_t repeat;    /**< rounds; 0: for ever */
 	uint32_t nb_rounds; /**< begun */
 	bool has_next;
+	bool has_played;
 	struct pcap_pkthdr next;
 	const uint8_t *next_bytes; /**< libpcap's, valid until the next read */
 	uint64_t next_ns;          /**< when it is due, CLOCK_MONOTONIC */
@@ -89,7 +90,7 @@ stop_playing(struct player *in)
 		SHCA_WARN("pcap:%s: %lu frames were cut when captured, and played so", in->path,
 			(unsigned long)in->nb_cut);
 	if (in->nb_oversized != 0)
-		SHCA_WARN("pcap:%s: left out %lu frames longer than %d bytes", in->path,
+		SHCA_WARN("pcap:%s: left out %lu frames that have not 1 to %d bytes", in->path,
 			(unsigned long)in->nb_oversized, SHCA_FRAME_MAX);
 	in->nb_cut = in->nb_oversized = 0;
 }
@@ -98,8 +99,8 @@ stop_playing(struct player *in)
 static bool
 next_round(struct player *in)
 {
-	/* A capture without frames would repeat for ever in one call. */
-	if (in->nb_frames == 0 || (in->repeat != 0 && in->nb_rounds >= in->repeat))
+	/* A capture without frames to play would repeat for ever in one call. */
+	if (!in->has_played || (in->repeat != 0 && in->nb_rounds >= in->repeat))
 		return false;
 	pcap_close(in->file);
 	in->file = NULL;
@@ -135,14 +136,14 @@ read_next(struct player *in)
 		if (in->nb_frames++ != 0 && capture_ns > in->last_capture_ns)
 			in->next_ns += capture_ns - in->last_capture_ns;
 		in->last_capture_ns = capture_ns;
-		if (header->caplen > SHCA_FRAME_MAX) {
+		if (header->caplen == 0 || header->caplen > SHCA_FRAME_MAX) {
 			in->nb_oversized++;
 			continue;
 		}
 		in->nb_cut += header->caplen < header->len;
 		in->next = *header;
 		in->next_bytes = bytes;
-		in->has_next = true;
+		in->has_next = in->has_played = true;
 	}
 	return in->has_next;
 }

@@ -178,6 +178,39 @@ test_empty_capture_ends_though_repeated(void **state)
 	wire->ops->close(wire);
 }
 
+/** A record without bytes is no frame, nor is one that is too long; a capture of these alone ends.
+ */
+static void
+test_no_frames_are_left_out(void **state)
+{
+	const struct shca_wire_conf once = { .arg = in_path, .repeat = 1 };
+	const struct shca_wire_conf always = { .arg = in_path, .repeat = 0 };
+	static const uint32_t lengths[] = { 0, SHCA_FRAME_MAX + 1 };
+	static const uint8_t bytes[SHCA_FRAME_MAX + 1];
+	pcap_t *format = pcap_open_dead(DLT_EN10MB, 65535);
+	struct shca_wire *wire;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		pcap_dumper_t *file;
+
+		write_capture(in_path, 2 * i, 0, DLT_EN10MB);
+		file = pcap_dump_open_append(format, in_path);
+		assert_non_null(file);
+		for (unsigned int k = 0; k < 2; k++) {
+			const struct pcap_pkthdr header = { .caplen = lengths[k],
+				.len = lengths[k] };
+
+			pcap_dump((u_char *)file, &header, bytes);
+		}
+		pcap_dump_close(file);
+		wire = open_wire("pcap", i == 0 ? &always : &once);
+		assert_int_equal(play(wire, 2), 2 * i);
+		wire->ops->close(wire);
+	}
+	pcap_close(format);
+}
+
 static void
 test_pace(void **state)
 {
@@ -339,6 +372,7 @@ main(void)
 		cmocka_unit_test(test_in_to_out),
 		cmocka_unit_test(test_repeat),
 		cmocka_unit_test(test_empty_capture_ends_though_repeated),
+		cmocka_unit_test(test_no_frames_are_left_out),
 		cmocka_unit_test(test_pace),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_corrupt_record),
