@@ -414,12 +414,16 @@ run_kernel_rx(struct shca_device *dev, uint32_t port)
 {
 	const uint32_t sent_by = dev->conf.nb_vports != 0 ? port : 0;
 	struct shca_wire *kernel = shca_conf_kernel(&dev->conf, port);
+	/* Frames that rules change lie in the arena, which has room for so many of the longest. */
+	const unsigned int most = shca_steering_walks_tx(dev->steering)
+		? SHCA_OUT_ARENA / SHCA_OUT_FRAME_ROOM
+		: BURST;
 	struct shca_frame frame[BURST];
 	unsigned int nb;
 
 	if (kernel == NULL || dev->out.count != 0)
 		return;
-	nb = kernel->ops->rx(kernel, frame, BURST);
+	nb = kernel->ops->rx(kernel, frame, most);
 	for (unsigned int i = 0; i < nb; i++) {
 		const uint8_t *bytes = frame[i].bytes;
 		uint32_t length = frame[i].length;

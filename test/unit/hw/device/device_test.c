@@ -13,6 +13,7 @@
 #include <rdma/ib_user_verbs.h>
 
 #include "hw/format/rss.h"
+#include "steering/match/param.h"
 #include "steering/match/parse.h"
 #include "steering/steering.h"
 
@@ -429,12 +430,49 @@ what_was_rung_is_sent(void **state)
 	rig_close(&rig);
 }
 
+/** A rule changes frames of the netdev, as long and as many as it gives at once. */
+static void
+many_rewritten(void **state)
+{
+	static uint8_t bytes[9014];
+	const struct shca_modify change = { .kind = SHCA_MODIFY_HEADER,
+		.egress = true,
+		.nb_steps = 1,
+		.step = { { .type = SHCA_MODIFY_SET,
+			.field = 0x02,
+			.nb_bits = 16,
+			.data = 0x1234 } } };
+	const struct shca_param any = { { 0 } };
+	const struct shca_raw_rule_attr attr = {
+		.egress = true, .mask = &any, .value = &any, .modify_set.modify = &change
+	};
+	struct shca_rule *rule;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.with_kernel = rig.no_rule = true;
+	rig_open(&rig);
+	assert_int_equal(shca_rule_add_raw(shca_device_steering(rig.dev), &attr, &rule), 0);
+	for (unsigned int i = 0; i < 32; i++) {
+		rig_frame(bytes, sizeof(bytes), (uint8_t)i);
+		rig_come(&rig.kernel, bytes, sizeof(bytes));
+	}
+	rig_run(&rig);
+	assert_int_equal(rig.wire.nb_sent, 32);
+	for (unsigned int i = 0; i < 32; i++)
+		assert_int_equal(rig_get16(rig.wire.sent[i].bytes + 10), 0x1234);
+	shca_rule_del(shca_device_steering(rig.dev), rule);
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_rung_is_sent),
 		cmocka_unit_test(to_the_netdev),
+		cmocka_unit_test(many_rewritten),
 		cmocka_unit_test(from_the_netdev),
 		cmocka_unit_test(patience),
 		cmocka_unit_test(dont_trap),
