@@ -260,7 +260,7 @@ void
 shca_steer_rx(struct shca_device *dev, const struct shca_frame *frame, unsigned int nb_frames)
 {
 	/* Both only increase. */
-	const uint64_t generation = shca_steering_generation(dev->steering) + dev->nb_group_changes;
+	const uint64_t generation = shca_steering_generation(dev->steering) + dev->nb_roce_changes;
 	struct kernel_frames to_kernel;
 	uint64_t bytes = 0;
 

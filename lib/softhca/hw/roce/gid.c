@@ -94,6 +94,7 @@ shca_gid_update(struct shca_device *dev)
 		SHCA_WARN("mlx5_%u: no room for GIDs of all addresses of %s: a port has %u",
 			dev->conf.index, netdev->name, SHCA_NB_GIDS);
 	dev->gids.is_short = is_short;
+	dev->nb_roce_changes += has_changed;
 	return has_changed;
 }
 

@@ -19,7 +19,7 @@ struct shca_roce_group {
 static void
 renew(struct shca_device *dev)
 {
-	dev->nb_group_changes++;
+	dev->nb_roce_changes++;
 }
 
 int

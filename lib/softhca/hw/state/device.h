@@ -68,7 +68,7 @@ struct shca_device {
 	struct shca_idtable srq_numbers;
 	LIST_HEAD(, shca_ah) ahs;
 	LIST_HEAD(, shca_roce_group) roce_groups;
-	uint64_t nb_group_changes;
+	uint64_t nb_roce_changes; /**< of groups and GIDs, which take frames before the rules */
 	/** Take a frame for one of the port's GIDs; NULL: it has none. */
 	bool (*take_roce)(struct shca_device *dev, const struct shca_frame *frame);
 	LIST_HEAD(, shca_doorbell_page) doorbell_pages; /**< of a strict device */

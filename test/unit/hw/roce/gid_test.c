@@ -180,11 +180,39 @@ the_mtu_follows_the_netdev(void **state)
 	rig_close(&rig);
 }
 
+/** A flow is known, and goes by rules; then its destination becomes the port's own. */
+static void
+known_flows(void **state)
+{
+	uint8_t frame[512], ips[1][16];
+	struct rig rig;
+	struct shca_cqe cqe;
+	uint32_t length = rig_packet(frame, RIG_IPV4_UDP, false, 64);
+
+	(void)state;
+	rig_put16(frame + 36, 4791);
+	memcpy(frame + 30, four + 12, 4);
+	rig_put16(frame + 24, 0);
+	rig_put16(frame + 24, (uint16_t)~rig_naive_sum(frame + 14, 20, 0));
+	setup(&rig);
+	rig_fill_rx(&rig, 8);
+	rig_come(&rig.wire, frame, length);
+	rig_run(&rig);
+	assert_true(rig_poll(&rig.rx, &cqe));
+	memcpy(ips[0], four, 16);
+	assert_true(set_ips(&rig, ips, 1));
+	rig_come(&rig.wire, frame, length);
+	rig_run(&rig);
+	assert_false(rig_poll(&rig.rx, &cqe));
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(are_made_of_the_mac),
+		cmocka_unit_test(known_flows),
 		cmocka_unit_test(follow_the_netdev),
 		cmocka_unit_test(end_where_the_table_ends),
 		cmocka_unit_test(are_not_there_on_representors),
