@@ -157,7 +157,7 @@ shca_gather_tso(const struct shca_gather *source, uint32_t number, uint8_t *room
 	if (syndrome != 0)
 		return syndrome;
 	*length = wqe->inline_length + payload;
-	shca_parse(room, *length, &packet);
+	shca_tso_parse(room, *length, &packet);
 	shca_tunnels_limit(&packet, source->tunnels);
 	if (source->has_swp)
 		shca_swp_apply(&wqe->swp, &packet);

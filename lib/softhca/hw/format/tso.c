@@ -39,6 +39,29 @@ edit_ip(uint8_t *frame, uint32_t length, const struct shca_headers *headers, uin
 	}
 }
 
+/** @return whether IPv6 states no length, so that the parser has seen nothing behind it. */
+static bool
+has_no_length(const uint8_t *frame, const struct shca_headers *headers)
+{
+	return headers->valid && headers->l3 == SHCA_L3_IPV6 &&
+		shca_bytes_load16(frame + headers->l3_offset + IPV6_LENGTH_OFFSET) == 0;
+}
+
+/** Drivers may leave it 0, as LSO v2 asks for (LX en_tx.c, mlx5e_sq_xmit_wqe). */
+void
+shca_tso_parse(uint8_t *frame, uint32_t length, struct shca_packet *packet)
+{
+	shca_parse(frame, length, packet);
+	if (has_no_length(frame, &packet->outer)) {
+		edit_ip(frame, length, &packet->outer, 0);
+		shca_parse(frame, length, packet);
+	}
+	if (has_no_length(frame, &packet->inner)) {
+		edit_ip(frame, length, &packet->inner, 0);
+		shca_parse(frame, length, packet);
+	}
+}
+
 static void
 edit_tcp(uint8_t *tcp, const struct shca_tso_segment *segment)
 {

@@ -26,4 +26,7 @@ struct shca_tso_segment {
 void shca_tso_write_headers(
 	uint8_t *frame, const struct shca_packet *packet, const struct shca_tso_segment *segment);
 
+/** As shca_parse(), of a segment before its headers are written. */
+void shca_tso_parse(uint8_t *frame, uint32_t length, struct shca_packet *packet);
+
 #endif /* SHCA_HW_FORMAT_TSO_H */

@@ -188,11 +188,40 @@ refusals(void **state)
 	}
 }
 
+/** IPv6 that states no length, as Linux's own driver sends it: segments are counted all the same.
+ */
+static void
+without_a_length(void **state)
+{
+	const uint16_t header = 54 + 20;
+	uint8_t packet[512];
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.model.max_tso_bytes = 1 << 16;
+	rig_open(&rig);
+	rig_packet(packet, RIG_IPV6_TCP, false, PAYLOAD);
+	packet[54 + 13] = 0x99;
+	rig_put16(packet + 18, 0);
+	send_tso(&rig, packet, header, PAYLOAD, MSS);
+	assert_int_equal(rig.wire.nb_sent, 3);
+	for (unsigned int i = 0; i < 3; i++) {
+		const uint8_t *got = rig.wire.sent[i].bytes;
+
+		assert_int_equal(rig_get16(got + 54 + 6), rig_get16(packet + 54 + 6) + i * MSS);
+		/* CWR with the first, FIN with the last (LSO v2). */
+		assert_int_equal(got[54 + 13] & 0x81, i == 0 ? 0x80 : i == 2 ? 0x01 : 0);
+	}
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tcp_and_udp),
+		cmocka_unit_test(without_a_length),
 		cmocka_unit_test(tunnel),
 		cmocka_unit_test(more_than_a_burst),
 		cmocka_unit_test(refusals),
