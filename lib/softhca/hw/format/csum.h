@@ -110,7 +110,8 @@ static inline bool
 shca_csum_covers_l4(const struct shca_headers *headers)
 {
 	return headers->valid && (headers->l4 == SHCA_L4_TCP || headers->l4 == SHCA_L4_UDP) &&
-		!headers->fragment && headers->l3_length_ok;
+		!headers->fragment && headers->l3_length_ok &&
+		headers->payload_offset <= headers->l3_end;
 }
 
 /** @return the 4 bytes that follow @p bytes on the medium, in memory order (IEEE 802.3, 3.2.9). */

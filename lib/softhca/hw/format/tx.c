@@ -46,8 +46,7 @@ fill_l3(uint8_t *frame, const struct shca_headers *headers)
 	if (!headers->valid || headers->l3 != SHCA_L3_IPV4)
 		return;
 	memcpy(ip + IPV4_CHECKSUM_OFFSET, &checksum, sizeof(checksum));
-	checksum = ~shca_csum_fold(
-		shca_csum_add(ip, (size_t)headers->l4_offset - headers->l3_offset, 0));
+	checksum = ~shca_csum_fold(shca_csum_add(ip, (ip[0] & 0xfu) * 4, 0));
 	memcpy(ip + IPV4_CHECKSUM_OFFSET, &checksum, sizeof(checksum));
 }
 

@@ -216,6 +216,71 @@ added(void **state)
 	assert_true(packet.outer.l3 == SHCA_L3_IPV4 && packet.outer.l4 == SHCA_L4_TCP);
 }
 
+/** A WQE names a place for the L4 header that the IP packet does not reach: no checksum is there.
+ */
+static void
+beyond_the_packet(void **state)
+{
+	const struct shca_swp swp = {
+		.outer_l3 = 14 / 2, .outer_l4 = 40 / 2, .flags = SHCA_SWP_OUTER_L4_UDP
+	};
+	uint8_t frame[512];
+	uint32_t length = rig_packet(frame, RIG_IPV4_UDP, false, PAYLOAD);
+	struct rig_wqe wqe;
+	struct rig rig;
+
+	(void)state;
+	rig_put16(frame + 16, 20);
+	rig_init(&rig);
+	rig.model.sw_parsing = MLX5DV_SW_PARSING;
+	rig_open(&rig);
+	rig_wqe_start(&wqe, MLX5_OPCODE_SEND, SHCA_CE_ON_ERROR);
+	rig_wqe_eth(&wqe, SHCA_ETH_CSUM_L4, 0, "", 0);
+	put_swp(&wqe, &swp);
+	rig_wqe_pointer(&wqe, rig.mr->lkey, rig_place(&rig, 0, frame, length), length);
+	rig_post(&rig, &wqe);
+	rig_run(&rig);
+	assert_int_equal(rig.wire.nb_sent, 1);
+	rig_close(&rig);
+}
+
+/** Another header is between IP and L4: the sum of IP's is over IP's alone. */
+static void
+behind_another_header(void **state)
+{
+	const struct shca_swp swp = { .outer_l3 = 14 / 2, .outer_l4 = (34 + 12) / 2 };
+	uint8_t plain[512], frame[512];
+	uint32_t length = rig_packet(plain, RIG_IPV4_TCP, false, PAYLOAD);
+	struct rig_wqe wqe;
+	struct rig rig;
+	const uint8_t *got;
+
+	(void)state;
+	memcpy(frame, plain, 34);
+	memset(frame + 34, 0xee, 12);
+	memcpy(frame + 46, plain + 34, length - 34);
+	length += 12;
+	frame[14 + 9] = 51;
+	frame[34] = 6;
+	rig_put16(frame + 16, (uint16_t)(length - 14));
+	rig_init(&rig);
+	rig.model.sw_parsing = MLX5DV_SW_PARSING;
+	rig_open(&rig);
+	rig_wqe_start(&wqe, MLX5_OPCODE_SEND, SHCA_CE_ON_ERROR);
+	rig_wqe_eth(&wqe, SHCA_ETH_CSUM_L3 | SHCA_ETH_CSUM_L4, 0, "", 0);
+	put_swp(&wqe, &swp);
+	rig_wqe_pointer(&wqe, rig.mr->lkey, rig_place(&rig, 0, frame, length), length);
+	rig_post(&rig, &wqe);
+	rig_run(&rig);
+	assert_int_equal(rig.wire.nb_sent, 1);
+	got = rig.wire.sent[0].bytes;
+	assert_int_equal(
+		rig_naive_sum(got + 46, length - 46, rig_naive_pseudo(got + 14, 6, length - 46)),
+		0xffff);
+	assert_int_equal(rig_naive_sum(got + 14, 20, 0), 0xffff);
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
@@ -223,6 +288,8 @@ main(void)
 		cmocka_unit_test(checksums),
 		cmocka_unit_test(segments),
 		cmocka_unit_test(added),
+		cmocka_unit_test(behind_another_header),
+		cmocka_unit_test(beyond_the_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
