@@ -24,7 +24,8 @@
 #define PAGE_BYTES  4096u
 #define STACK_BYTES (256u << 10)
 
-/** The other stack, and what to do there; the lock is held meanwhile. */
+/** The other stack, and what to do there; the lock is held meanwhile, and signals wait: their
+ * handlers may call _Fork(). */
 static struct {
 	pthread_mutex_t lock;
 	void *stack;
@@ -33,6 +34,24 @@ static struct {
 	void *arg;
 	bool has_moved; /**< some memory */
 } root = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/** @param[out] signals of lock_end() */
+static void
+lock_begin(sigset_t *signals)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, signals);
+	pthread_mutex_lock(&root.lock);
+}
+
+static void
+lock_end(const sigset_t *signals)
+{
+	pthread_mutex_unlock(&root.lock);
+	pthread_sigmask(SIG_SETMASK, signals, NULL);
+}
 
 /** @return where it is, or MAP_FAILED. */
 static uint8_t *
@@ -77,27 +96,22 @@ make_stack(void)
 	return NULL;
 }
 
-/** Run a function on the other stack, without signals. @return whether there is one. */
+/** Run a function on the other stack. @return whether there is one. */
 static bool
 run_there(void (*function)(void *arg), void *arg)
 {
-	sigset_t all, before;
-
 	if (root.stack == NULL)
 		root.stack = make_stack();
 	if (root.stack == NULL)
 		return false;
 	root.function = function;
 	root.arg = arg;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	getcontext(&root.there);
 	root.there.uc_stack.ss_sp = root.stack;
 	root.there.uc_stack.ss_size = STACK_BYTES;
 	root.there.uc_link = &root.before;
 	makecontext(&root.there, trampoline, 0);
 	swapcontext(&root.before, &root.there);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return true;
 }
 
@@ -158,18 +172,19 @@ shca_share(const struct shca_share *share, shca_share_fn say, void *arg)
 {
 	/* Not on the stack, which may be what moves. */
 	static struct move move;
+	sigset_t signals;
 	int ret;
 
-	pthread_mutex_lock(&root.lock);
+	lock_begin(&signals);
 	if (share->length == 0) {
-		pthread_mutex_unlock(&root.lock);
+		lock_end(&signals);
 		return 0;
 	}
 	move = (struct move){ .share = *share, .say = say, .say_arg = arg, .ret = -ENOMEM };
 	(void)run_there(run_move, &move);
 	ret = move.ret;
 	root.has_moved = true;
-	pthread_mutex_unlock(&root.lock);
+	lock_end(&signals);
 	if (ret != 0 && ret != -EIO)
 		SHCA_ERR("%" PRIu64 " bytes of memory cannot be shared with the keeper: %s",
 			share->length, strerror(-ret));
@@ -266,9 +281,11 @@ pid_t
 shca_share_fork(pid_t (*fork_fn)(void))
 {
 	static struct forking forking; /* not on the stack, which may be moved memory */
+	sigset_t signals;
 	pid_t pid;
+	int error;
 
-	pthread_mutex_lock(&root.lock);
+	lock_begin(&signals);
 	forking = (struct forking){ .fork_fn = fork_fn, .pid = -1, .error = ENOMEM };
 	if (!root.has_moved || pipe2(forking.ends, O_CLOEXEC) != 0 ||
 		!run_there(run_fork, &forking)) {
@@ -276,7 +293,8 @@ shca_share_fork(pid_t (*fork_fn)(void))
 		forking.error = errno;
 	}
 	pid = forking.pid;
-	errno = forking.error;
-	pthread_mutex_unlock(&root.lock);
+	error = forking.error;
+	lock_end(&signals);
+	errno = error;
 	return pid;
 }
