@@ -78,9 +78,11 @@ def test_pacing_entries(model):
     assert status == 0 and " 0 failed" in text, text
 
 
-def test_program_forks_after_ibv_fork_init():
-    """Rings and regions are not in the child's address space then."""
-    status, text = run_on_softhca([str(paths.BUILD / "test" / "verbs" / "verbs-fork"), "init"], ["wire=loop"])
+@pytest.mark.parametrize("way", ["init", "_Fork", "forkpty"])
+def test_program_forks_in_other_ways(way):
+    """After ibv_fork_init() rings and regions are not in the child's address space; fork() is not the only one to make
+    children."""
+    status, text = run_on_softhca([str(paths.BUILD / "test" / "verbs" / "verbs-fork"), way], ["wire=loop"])
     assert status == 0 and " 0 failed" in text, text
 
 

@@ -3,8 +3,10 @@
  * Forks with the device open: as with the kernel, the child shares the descriptor and nothing of
  * the queues. The child leaves in one of three ways, lives on, or opens a context of its own; in
  * each case the parent's queues go on, and only the parent's end destroys its objects. Argument
- * "init": after ibv_fork_init(), which keeps rings and regions from the child.
+ * "init": after ibv_fork_init(), which keeps rings and regions from the child. Argument "_Fork" or
+ * "forkpty": children are made so.
  */
+#include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,17 @@
 static struct ibv_cq *cq;
 static struct ibv_qp *qp;
 static struct ibv_flow *flow;
+
+/** The terminal stays open: its end would be the child's. */
+static pid_t
+fork_with_terminal(void)
+{
+	int terminal;
+
+	return forkpty(&terminal, NULL, NULL, NULL);
+}
+
+static pid_t (*fork_so)(void) = fork;
 
 static void
 make_queues(void)
@@ -44,7 +57,7 @@ must_fork(void)
 	pid_t pid;
 
 	fflush(NULL);
-	pid = fork();
+	pid = fork_so();
 	if (pid < 0)
 		rig_die("fork");
 	return pid;
@@ -186,6 +199,8 @@ main(int argc, char *argv[])
 {
 	if (argc > 1 && strcmp(argv[1], "init") == 0)
 		rig_must(ibv_fork_init(), "ibv_fork_init");
+	else if (argc > 1)
+		fork_so = strcmp(argv[1], "_Fork") == 0 ? _Fork : fork_with_terminal;
 	/* No address of the port: beside a context that a child keeps open, its frames to itself
 	 * would neither leave nor reach the queues of their sender. */
 	rig_address = 0x20;

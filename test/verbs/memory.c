@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <pty.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,9 +242,17 @@ try_neighbours(void)
 	pthread_barrier_destroy(&all_ready);
 }
 
+static pid_t
+fork_with_terminal(void)
+{
+	int terminal; /* stays open: its end would be the child's */
+
+	return forkpty(&terminal, NULL, NULL, NULL);
+}
+
 /** Both write to their copies: neither sees the other's. */
 static void
-try_fork(uint8_t *bytes, const char *kind)
+try_fork(uint8_t *bytes, const char *kind, pid_t (*fork_so)(void))
 {
 	struct ibv_mr *mr = ibv_reg_mr(rig_pd, bytes, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE);
 	int ends[2], status;
@@ -253,9 +262,9 @@ try_fork(uint8_t *bytes, const char *kind)
 		rig_die(kind);
 	memset(bytes, 1, REGION_BYTES);
 	fflush(NULL);
-	pid = fork();
+	pid = fork_so();
 	if (pid < 0)
-		rig_die("fork");
+		rig_die(kind);
 	if (pid == 0) {
 		char byte;
 		bool is_own = true;
@@ -279,6 +288,56 @@ try_fork(uint8_t *bytes, const char *kind)
 	rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
 }
 
+/** @return whether memory is this process's alone, as the kernel sees it. */
+static bool
+is_private(const void *bytes)
+{
+	const uintptr_t address = (uintptr_t)bytes;
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512], perms[5] = "";
+	uintptr_t from, to;
+	bool is_found = false;
+
+	while (maps != NULL && !is_found && fgets(line, sizeof(line), maps) != NULL)
+		is_found = sscanf(line, "%lx-%lx %4s", &from, &to, perms) == 3 && from <= address &&
+			address < to;
+	if (maps != NULL)
+		fclose(maps);
+	return is_found && perms[3] == 'p';
+}
+
+/** A daemon's memory is as any child's; who was its parent has ended. */
+static void
+try_daemon(uint8_t *bytes)
+{
+	struct ibv_mr *mr = ibv_reg_mr(rig_pd, bytes, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE);
+	int ends[2], status;
+	char byte = 0;
+	pid_t pid;
+
+	if (mr == NULL || pipe(ends) != 0)
+		rig_die("daemon");
+	memset(bytes, 1, REGION_BYTES);
+	pid = fork();
+	if (pid < 0)
+		rig_die("fork");
+	if (pid == 0) {
+		close(ends[0]);
+		mr = ibv_reg_mr(rig_pd, bytes, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE);
+		if (daemon(0, 0) != 0)
+			_exit(1);
+		byte = is_private(bytes) && bytes[REGION_BYTES - 1] == 1 && getsid(0) == getpid();
+		if (mr != NULL)
+			(void)ibv_dereg_mr(mr);
+		_exit(write(ends[1], &byte, 1) == 1 ? 0 : 1);
+	}
+	close(ends[1]);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0, status);
+	CHECK(read(ends[0], &byte, 1) == 1 && byte == 1, byte);
+	close(ends[0]);
+	rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
+}
+
 static void
 try_forks(void)
 {
@@ -287,9 +346,14 @@ try_forks(void)
 
 	if (of_heap == NULL)
 		rig_die("malloc");
-	try_fork(of_stack, "the child's stack");
-	try_fork(of_heap, "the child's heap");
-	try_fork(static_bytes, "the child's static memory");
+	try_fork(of_stack, "the child's stack", fork);
+	try_fork(of_heap, "the child's heap", fork);
+	try_fork(static_bytes, "the child's static memory", fork);
+	try_fork(of_stack, "the stack of a child of _Fork()", _Fork);
+	try_fork(of_heap, "the heap of a child of _Fork()", _Fork);
+	try_fork(of_stack, "the stack of a child of forkpty()", fork_with_terminal);
+	try_fork(of_heap, "the heap of a child of forkpty()", fork_with_terminal);
+	try_daemon(of_heap);
 	free(of_heap);
 }
 

@@ -470,5 +470,5 @@ shca_link_forked(void)
 {
 	while (root.nb_idle != 0)
 		close(root.idle[--root.nb_idle]);
-	shca_link_unlock();
+	root.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }

@@ -32,7 +32,8 @@ typedef int (*shca_share_fn)(
  * more), or what @p say returns.
  */
 int shca_share(const struct shca_share *share, shca_share_fn say, void *arg);
-/** Call @p fork_fn, fork() itself; then what was moved is the child's own. */
+/** Call @p fork_fn, fork() or _Fork() itself; then what was moved is the child's own. As safe in
+ * signal handlers as @p fork_fn. */
 pid_t shca_share_fork(pid_t (*fork_fn)(void));
 
 #endif /* SHCA_CLIENT_SHARE_H */

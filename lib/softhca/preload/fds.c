@@ -357,7 +357,7 @@ void
 shca_fds_forked(void)
 {
 	table_owner = getpid();
-	shca_fds_unlock();
+	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
 void

@@ -46,7 +46,9 @@
 	ROW(recv)                                                                                  \
 	ROW(recvfrom)                                                                              \
 	ROW(recvmsg)                                                                               \
-	ROW(read)
+	ROW(read)                                                                                  \
+	ROW(fork)                                                                                  \
+	ROW(_Fork)
 
 #define ROW_ENUM(name) SHCA_NEXT_##name,
 enum shca_next {

@@ -147,8 +147,8 @@ after_fork(void)
 	pthread_mutex_unlock(&root.lock);
 }
 
-static void
-after_fork_in_child(void)
+void
+shca_route_forked(void)
 {
 	if (root.owner != getpid())
 		shca_set_forked(root.set);
@@ -156,7 +156,7 @@ after_fork_in_child(void)
 	root.set = NULL;
 	shca_link_forked();
 	shca_fds_forked();
-	pthread_mutex_unlock(&root.lock);
+	root.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
 /** root.lock is held. */
@@ -166,7 +166,7 @@ watch_forks(void)
 	static bool is_registered;
 
 	if (!is_registered)
-		pthread_atfork(before_fork, after_fork, after_fork_in_child);
+		pthread_atfork(before_fork, after_fork, shca_route_forked);
 	is_registered = true;
 }
 

@@ -45,6 +45,8 @@ int shca_route_ethtool(const void *request);
 int shca_route_ask(const struct shca_nldev *nldev, const char *netdev, void *command);
 /** Correct the kernel's answer to such a question. */
 void shca_route_drvinfo(const void *request);
+/** In a child: forget what is the parent's, and locks that anyone held. */
+void shca_route_forked(void);
 /** Device number of the node of @p port. */
 unsigned long shca_route_rdev(unsigned int port);
 
