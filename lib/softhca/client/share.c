@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -23,6 +23,7 @@
 
 #define PAGE_BYTES  4096u
 #define STACK_BYTES (256u << 10)
+#define TEXT_BYTES  8192u /* some lines of maps */
 
 /** The other stack, and what to do there; the lock is held meanwhile, and signals wait: their
  * handlers may call _Fork(). */
@@ -191,51 +192,55 @@ shca_share(const struct shca_share *share, shca_share_fn say, void *arg)
 	return ret;
 }
 
-/** Give this process memory of its own for a piece of a moved one. */
-static bool
-take_back(uint8_t *from, size_t length, int prot)
-{
-	uint8_t *copy = map(length, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+/** Some of the memory that has moved, and is still there. */
+struct piece {
+	uint8_t *start;
+	size_t length;
+	int prot;
+};
 
-	if (copy == MAP_FAILED)
-		return false;
-	copy_pages(copy, from, length);
-	return put_at(from, copy, length, prot);
-}
-
-/** @return whether a line of maps is of moved memory, and then all is well with it. */
+/** @return whether a line of maps is of moved memory. Needs little stack and no lock. */
 static bool
-take_line(const char *line)
+parse_moved(const char *line, struct piece *piece)
 {
 	uint64_t from, to;
-	char perms[5];
+	char *end;
 
-	if (strstr(line, "/memfd:" SHCA_MESSAGE_MEMORY) == NULL ||
-		sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &from, &to, perms) != 3 ||
-		perms[3] != 's')
-		return true;
-	return take_back((uint8_t *)(uintptr_t)from, (size_t)(to - from),
-		PROT_READ | (perms[1] == 'w' ? PROT_WRITE : 0) | (perms[2] == 'x' ? PROT_EXEC : 0));
+	if (strstr(line, "/memfd:" SHCA_MESSAGE_MEMORY) == NULL)
+		return false;
+	from = strtoull(line, &end, 16);
+	to = strtoull(end + 1, &end, 16);
+	if (strlen(end) < sizeof(" rwxs") - 1 || end[4] != 's')
+		return false;
+	*piece = (struct piece){
+		.start = (uint8_t *)(uintptr_t)from,
+		.length = (size_t)(to - from),
+		.prot = (end[1] == 'r' ? PROT_READ : 0) | (end[2] == 'w' ? PROT_WRITE : 0) |
+			(end[3] == 'x' ? PROT_EXEC : 0),
+	};
+	return true;
 }
 
+/** Visit all moved memory. @param text TEXT_BYTES @return whether all visits went well. */
 static bool
-take_all_back(void)
+each_moved(char *text, bool (*visit)(void *arg, const struct piece *piece), void *arg)
 {
-	static char text[8192]; /* maps changes while it is read, but not what is still to come */
+	/* maps changes while it is read, but not what is still to come */
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	struct piece piece;
 	size_t nb_held = 0;
 	bool works = fd >= 0;
 	char *line, *newline;
 	long nb_read;
 
 	while (works &&
-		(nb_read = syscall(SYS_read, fd, text + nb_held, sizeof(text) - 1 - nb_held)) > 0) {
+		(nb_read = syscall(SYS_read, fd, text + nb_held, TEXT_BYTES - 1 - nb_held)) > 0) {
 		nb_held += (size_t)nb_read;
 		text[nb_held] = '\0';
 		for (line = text; works && (newline = strchr(line, '\n')) != NULL;
 			line = newline + 1) {
 			*newline = '\0';
-			works = take_line(line);
+			works = !parse_moved(line, &piece) || visit(arg, &piece);
 		}
 		nb_held -= (size_t)(line - text);
 		memmove(text, line, nb_held);
@@ -243,6 +248,29 @@ take_all_back(void)
 	if (fd >= 0)
 		syscall(SYS_close, fd);
 	return works;
+}
+
+/** Give this process memory of its own for a piece of a moved one. */
+static bool
+take_back(void *arg, const struct piece *piece)
+{
+	uint8_t *copy = map(piece->length, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)arg;
+	if (copy == MAP_FAILED)
+		return false;
+	if ((piece->prot & PROT_READ) == 0)
+		syscall(SYS_mprotect, piece->start, piece->length, PROT_READ);
+	copy_pages(copy, piece->start, piece->length);
+	return put_at(piece->start, copy, piece->length, piece->prot);
+}
+
+static bool
+take_all_back(void)
+{
+	static char text[TEXT_BYTES];
+
+	return each_moved(text, take_back, NULL);
 }
 
 struct forking {

@@ -165,6 +165,31 @@ test_a_child_has_its_own(void **state)
 	munmap(memory, BYTES);
 }
 
+/** Pages that cannot be read stay so, in both processes, and keep what they have. */
+static void
+test_what_may_not_be_read(void **state)
+{
+	struct keeper keeper = { 0 };
+	uint8_t *memory = move(&keeper);
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(syscall(SYS_mprotect, memory, BYTES, PROT_NONE), 0);
+	pid = shca_share_fork(fork);
+	if (pid == 0) {
+		if (syscall(SYS_write, keeper.fd, memory + PAGE, 1) != -1 || errno != EFAULT ||
+			syscall(SYS_mprotect, memory, BYTES, PROT_READ) != 0)
+			_exit(2);
+		_exit(memory[PAGE] == 'a' ? 0 : 1);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(keeper.fd);
+	munmap(memory, BYTES);
+}
+
 int
 main(void)
 {
@@ -172,6 +197,7 @@ main(void)
 		cmocka_unit_test(test_memory_is_the_file_s),
 		cmocka_unit_test(test_the_stack_stays),
 		cmocka_unit_test(test_a_child_has_its_own),
+		cmocka_unit_test(test_what_may_not_be_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
