@@ -2,7 +2,8 @@
 /*
  * Sends and receives from memory of all kinds that a program has: of the heap, of its stack,
  * static, mapped privately or shared, of a file that has no name. What other threads write beside
- * it while it is registered stays, and after fork() the child has its own, as of any memory.
+ * it while it is registered stays, after fork() the child has its own, and what is not needed any
+ * more (madvise) is zero, as of any memory.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -183,6 +184,95 @@ try_threads(void)
 			CHECK(of_thread[i]->count == of_thread[i]->stores, of_thread[i]->count);
 			munmap(of_thread[i], REGION_BYTES);
 		}
+	}
+}
+
+static bool
+is_zero(const uint8_t *bytes)
+{
+	for (size_t i = 0; i < REGION_BYTES; i++)
+		if (bytes[i] != 0)
+			return false;
+	return true;
+}
+
+/** Allocators count on zeros where they have said that they need memory no more, and that it has
+ * been registered, or still is, does not change that (madvise(2), MADV_DONTNEED). */
+static void
+try_advice(uint8_t *bytes, const char *kind)
+{
+	struct ibv_mr *mr;
+
+	for (unsigned int round = 0; round < 2; round++) {
+		try_memory(kind, bytes);
+		rig_check(madvise(bytes, REGION_BYTES, MADV_DONTNEED) == 0, kind, errno);
+		rig_check(is_zero(bytes), kind, round);
+		mr = ibv_reg_mr(rig_pd, bytes, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE);
+		if (mr == NULL)
+			rig_die(kind);
+		memset(bytes, 1, REGION_BYTES);
+		rig_check(madvise(bytes, REGION_BYTES, MADV_DONTNEED) == 0, kind, errno);
+		rig_check(is_zero(bytes), kind, round);
+		rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
+		try_memory(kind, bytes);
+		rig_check(madvise(bytes, REGION_BYTES, MADV_FREE) == 0, kind, errno);
+		memset(bytes, 1, REGION_BYTES);
+	}
+	try_memory(kind, bytes);
+}
+
+static void
+try_all_advice(void)
+{
+	uint8_t *of_heap = aligned_alloc(4096, REGION_BYTES);
+	uint8_t *mapped = must_map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	if (of_heap == NULL)
+		rig_die("aligned_alloc");
+	try_advice(of_heap, "heap that is not needed");
+	try_advice(mapped, "private memory that is not needed");
+	munmap(mapped, REGION_BYTES);
+	free(of_heap);
+}
+
+/** Until the end, pages are either what was written to them or zero. @return what is neither. */
+static void *
+advise(void *arg)
+{
+	uint8_t *page = arg;
+
+	while (!atomic_load(&is_ending)) {
+		memset(page, 1, 4096);
+		if (madvise(page, 4096, MADV_DONTNEED) != 0 || page[0] != 0 || page[4095] != 0)
+			return page;
+	}
+	return NULL;
+}
+
+/** A page of memory becomes a region while one beside it is not needed, again and again. */
+static void
+try_advice_of_threads(void)
+{
+	struct ibv_mr *mr;
+	pthread_t thread;
+	uint8_t *bytes;
+	void *wrong;
+
+	for (unsigned int round = 0; round < NB_REGIONS; round++) {
+		bytes = must_map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		atomic_store(&is_ending, false);
+		if (pthread_create(&thread, NULL, advise, bytes + 8192) != 0)
+			rig_die("pthread_create");
+		for (unsigned int i = 0; i < 8; i++) {
+			mr = ibv_reg_mr(rig_pd, bytes, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE);
+			if (mr == NULL)
+				rig_die("ibv_reg_mr");
+			rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
+		}
+		atomic_store(&is_ending, true);
+		rig_must(pthread_join(thread, &wrong), "pthread_join");
+		CHECK(wrong == NULL, round);
+		munmap(bytes, REGION_BYTES);
 	}
 }
 
@@ -373,6 +463,8 @@ main(void)
 	try_growth();
 	try_threads();
 	try_neighbours();
+	try_all_advice();
+	try_advice_of_threads();
 	try_forks();
 	/* After all that the heap still is one. */
 	try_all_kinds();

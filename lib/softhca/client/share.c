@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@
 #define PAGE_BYTES  4096u
 #define STACK_BYTES (256u << 10)
 #define TEXT_BYTES  8192u /* some lines of maps */
+/** Of stack that is needed here below the caller's frame, at most. */
+#define FRAMES_BYTES (16u << 10)
 
 /** The other stack, and what to do there; the lock is held meanwhile, and signals wait: their
  * handlers may call _Fork(). */
@@ -33,7 +36,8 @@ static struct {
 	ucontext_t before, there;
 	void (*function)(void *arg);
 	void *arg;
-	bool has_moved; /**< some memory */
+	/** Counted while the other threads stand still, read without the lock. */
+	atomic_uint nb_moves;
 } root = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /** @param[out] signals of lock_end() */
@@ -157,6 +161,7 @@ run_move(void *arg)
 
 	move->ret = fd >= 0 ? move->say(move->say_arg, SHCA_MESSAGE_STOP, fd, share) : -ENOMEM;
 	if (move->ret == 0) {
+		atomic_fetch_add(&root.nb_moves, 1);
 		move->ret = move_to_file(share, fd);
 		ret = move->say(move->say_arg, SHCA_MESSAGE_SHARE, move->ret == 0 ? fd : -1, share);
 		if (move->ret == 0)
@@ -184,7 +189,6 @@ shca_share(const struct shca_share *share, shca_share_fn say, void *arg)
 	move = (struct move){ .share = *share, .say = say, .say_arg = arg, .ret = -ENOMEM };
 	(void)run_there(run_move, &move);
 	ret = move.ret;
-	root.has_moved = true;
 	lock_end(&signals);
 	if (ret != 0 && ret != -EIO)
 		SHCA_ERR("%" PRIu64 " bytes of memory cannot be shared with the keeper: %s",
@@ -315,7 +319,7 @@ shca_share_fork(pid_t (*fork_fn)(void))
 
 	lock_begin(&signals);
 	forking = (struct forking){ .fork_fn = fork_fn, .pid = -1, .error = ENOMEM };
-	if (!root.has_moved || pipe2(forking.ends, O_CLOEXEC) != 0 ||
+	if (atomic_load(&root.nb_moves) == 0 || pipe2(forking.ends, O_CLOEXEC) != 0 ||
 		!run_there(run_fork, &forking)) {
 		forking.pid = fork_fn();
 		forking.error = errno;
@@ -325,4 +329,88 @@ shca_share_fork(pid_t (*fork_fn)(void))
 	lock_end(&signals);
 	errno = error;
 	return pid;
+}
+
+/** Addresses, of whole pages. */
+struct range {
+	uintptr_t from, to;
+};
+
+/** Put fresh memory in the place of a piece, as far as it is in the range. */
+static bool
+renew_piece(void *arg, const struct piece *piece)
+{
+	const struct range *range = arg;
+	uintptr_t from = (uintptr_t)piece->start, to = from + piece->length;
+
+	if (from < range->from)
+		from = range->from;
+	if (to > range->to)
+		to = range->to;
+	return from >= to ||
+		syscall(SYS_mmap, from, to - from, piece->prot,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != -1;
+}
+
+/** @return whether there is memory for it. */
+static bool
+renew(uintptr_t from, size_t length)
+{
+	struct range range = { .from = from };
+	bool works;
+	char *text;
+
+	/* The kernel refuses them (mm/madvise.c, madvise_should_skip). */
+	if (from % PAGE_BYTES != 0 || length > UINTPTR_MAX - PAGE_BYTES - from)
+		return true;
+	range.to = (from + length + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	text = (char *)map(TEXT_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (text == MAP_FAILED)
+		return false;
+	works = each_moved(text, renew_piece, &range);
+	syscall(SYS_munmap, text, TEXT_BYTES);
+	return works;
+}
+
+/** @return whether the range is the unused end of the caller's stack, who is at @p here: nobody
+ * counts on zeros there, but functions called from here have theirs on it. */
+static bool
+is_below(uintptr_t here, uintptr_t from, size_t length)
+{
+	const uintptr_t lowest = here - FRAMES_BYTES;
+
+	return from <= here && (from > lowest || length > lowest - from);
+}
+
+/**
+ * The device keeps its mapping of what was there, as it does of pages that are pinned, and the next
+ * region moves the fresh memory. MADV_FREE may free at once, so it is the same; the kernel knows it
+ * for private memory without a file alone, so it also tells whether anything in the range may have
+ * moved, for less than it takes to read all mappings. Being first it frees nothing that the advice
+ * itself would leave.
+ */
+int
+shca_share_advise(int (*madvise_fn)(void *start, size_t length, int advice), void *start,
+	size_t length, int advice)
+{
+	const uintptr_t from = (uintptr_t)start;
+	const int saved_errno = errno;
+	unsigned int nb_moves;
+	int ret;
+
+	if (is_below((uintptr_t)__builtin_frame_address(0), from, length))
+		return madvise_fn(start, length, advice);
+	do {
+		nb_moves = atomic_load(&root.nb_moves);
+		if (nb_moves != 0 && syscall(SYS_madvise, start, length, MADV_FREE) != 0 &&
+			errno == EINVAL && !renew(from, length)) {
+			errno = ENOMEM;
+			return -1;
+		}
+		ret = madvise_fn(start, length, advice);
+		/* Otherwise memory has moved since it was looked at. */
+	} while (nb_moves != atomic_load(&root.nb_moves));
+	if (ret == 0)
+		errno = saved_errno;
+	return ret;
 }

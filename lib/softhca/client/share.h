@@ -2,7 +2,8 @@
 /**
  * @file
  * Private memory of the program that becomes memory of a file, at the same addresses, so that the
- * keeper can map it; and fork(), after which such memory is each process's own, as it was.
+ * keeper can map it; and what tells such memory from private one: fork(), after which it is each
+ * process's own, as it was, and madvise(), after which it may be zero.
  */
 #ifndef SHCA_CLIENT_SHARE_H
 #define SHCA_CLIENT_SHARE_H
@@ -35,5 +36,11 @@ int shca_share(const struct shca_share *share, shca_share_fn say, void *arg);
 /** Call @p fork_fn, fork() or _Fork() itself; then what was moved is the child's own. As safe in
  * signal handlers as @p fork_fn. */
 pid_t shca_share_fork(pid_t (*fork_fn)(void));
+/**
+ * Call @p madvise_fn, madvise() itself, with MADV_DONTNEED or MADV_FREE: what has moved behaves as
+ * private memory does. Takes no lock: allocators call this with theirs, which fork() waits for.
+ */
+int shca_share_advise(int (*madvise_fn)(void *start, size_t length, int advice), void *start,
+	size_t length, int advice);
 
 #endif /* SHCA_CLIENT_SHARE_H */

@@ -48,7 +48,8 @@
 	ROW(recvmsg)                                                                               \
 	ROW(read)                                                                                  \
 	ROW(fork)                                                                                  \
-	ROW(_Fork)
+	ROW(_Fork)                                                                                 \
+	ROW(madvise)
 
 #define ROW_ENUM(name) SHCA_NEXT_##name,
 enum shca_next {

@@ -165,6 +165,77 @@ test_a_child_has_its_own(void **state)
 	munmap(memory, BYTES);
 }
 
+static bool
+is_zero(const uint8_t *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (bytes[i] != 0)
+			return false;
+	return true;
+}
+
+/** The program sees zeros, as of all its private memory; who has the file keeps what was there. */
+static void
+test_what_is_not_needed_is_zero(void **state)
+{
+	struct keeper keeper = { 0 };
+	uint8_t *memory = move(&keeper);
+
+	(void)state;
+	memory[0] = memory[3 * PAGE] = 'd';
+	assert_int_equal(shca_share_advise(madvise, memory + PAGE, 2 * PAGE - 7, MADV_DONTNEED), 0);
+	assert_true(is_zero(memory + PAGE, 2 * PAGE));
+	assert_int_equal(memory[0], 'd');
+	assert_int_equal(memory[3 * PAGE], 'd');
+	assert_int_equal(byte_at(&keeper, PAGE), 'a');
+	memory[PAGE] = 'e';
+	assert_int_equal(byte_at(&keeper, PAGE), 'a');
+	/* What is beside it is as it was. */
+	memory[0] = 'f';
+	assert_int_equal(byte_at(&keeper, 0), 'f');
+	close(keeper.fd);
+	munmap(memory, BYTES);
+}
+
+/** It reads as it was or as zero, and no longer fails, which it does on shared memory. */
+static void
+test_what_may_be_freed(void **state)
+{
+	struct keeper keeper = { 0 };
+	uint8_t *memory = move(&keeper);
+
+	(void)state;
+	assert_int_equal(shca_share_advise(madvise, memory, BYTES, MADV_FREE), 0);
+	assert_true(memory[PAGE] == 'a' || memory[PAGE] == 0);
+	memory[PAGE] = 'g';
+	assert_int_equal(memory[PAGE], 'g');
+	close(keeper.fd);
+	munmap(memory, BYTES);
+}
+
+/** The kernel's errors are the program's: then nothing happens but where it does something. */
+static void
+test_advice_that_is_wrong(void **state)
+{
+	struct keeper keeper = { 0 };
+	uint8_t *memory = move(&keeper);
+
+	(void)state;
+	assert_int_equal(shca_share_advise(madvise, memory + 8, PAGE, MADV_DONTNEED), -1);
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(shca_share_advise(madvise, memory, SIZE_MAX - 7, MADV_DONTNEED), -1);
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(memory[PAGE], 'a');
+	assert_int_equal(shca_share_advise(madvise, memory, 0, MADV_DONTNEED), 0);
+	assert_int_equal(memory[PAGE], 'a');
+	assert_int_equal(munmap(memory, PAGE), 0);
+	assert_int_equal(shca_share_advise(madvise, memory, BYTES, MADV_DONTNEED), -1);
+	assert_int_equal(errno, ENOMEM);
+	assert_int_equal(memory[PAGE], 0);
+	close(keeper.fd);
+	munmap(memory + PAGE, BYTES - PAGE);
+}
+
 /** Pages that cannot be read stay so, in both processes, and keep what they have. */
 static void
 test_what_may_not_be_read(void **state)
@@ -197,6 +268,9 @@ main(void)
 		cmocka_unit_test(test_memory_is_the_file_s),
 		cmocka_unit_test(test_the_stack_stays),
 		cmocka_unit_test(test_a_child_has_its_own),
+		cmocka_unit_test(test_what_is_not_needed_is_zero),
+		cmocka_unit_test(test_what_may_be_freed),
+		cmocka_unit_test(test_advice_that_is_wrong),
 		cmocka_unit_test(test_what_may_not_be_read),
 	};
 
