@@ -38,6 +38,8 @@ enum attach_state {
 struct attachment {
 	LIST_ENTRY(attachment) next;
 	struct rte_eth_dev *dev;
+	uint16_t
+		port_id; /**< that in the shared data is cleared when the primary closes the port */
 	struct mdv_uar_pages pages;
 	enum attach_state state;
 };
@@ -66,7 +68,7 @@ attachment_find(uint16_t port_id)
 	struct attachment *attachment;
 
 	LIST_FOREACH (attachment, &attachments.ports, next) {
-		if (attachment->dev->data->port_id == port_id)
+		if (attachment->port_id == port_id)
 			return attachment;
 	}
 	return NULL;
@@ -74,24 +76,61 @@ attachment_find(uint16_t port_id)
 
 /** Update the copies that ethdev made when the port was attached. */
 static void
-publish(const struct rte_eth_dev *dev)
+publish(const struct attachment *attachment, void **rx_queues, void **tx_queues)
 {
-	struct rte_eth_fp_ops *ops = &rte_eth_fp_ops[dev->data->port_id];
+	const struct rte_eth_dev *dev = attachment->dev;
+	struct rte_eth_fp_ops *ops = &rte_eth_fp_ops[attachment->port_id];
 
 	ops->rx_pkt_burst = dev->rx_pkt_burst;
 	ops->tx_pkt_burst = dev->tx_pkt_burst;
 	ops->tx_pkt_prepare = dev->tx_pkt_prepare;
+	ops->rx_queue_count = dev->rx_queue_count;
+	ops->rx_descriptor_status = dev->rx_descriptor_status;
+	ops->tx_descriptor_status = dev->tx_descriptor_status;
 	MDV_COMPAT_RECYCLE_OPS(
 		ops, dev->recycle_tx_mbufs_reuse, dev->recycle_rx_descriptors_refill);
-	ops->rxq.data = dev->data->rx_queues;
-	ops->txq.data = dev->data->tx_queues;
+	ops->rxq.data = rx_queues;
+	ops->txq.data = tx_queues;
 }
 
+static uint16_t
+prepare_nothing(__rte_unused void *txq, __rte_unused struct rte_mbuf **pkts, uint16_t nb)
+{
+	return nb;
+}
+
+static mdv_compat_rx_count_t
+count_nothing(__rte_unused void *rxq)
+{
+	return -ENOTSUP;
+}
+
+static int
+no_status(__rte_unused void *queue, __rte_unused uint16_t offset)
+{
+	return -ENOTSUP;
+}
+
+/** Let the fast path touch no queue, as that of a stopped port in the primary. */
 static void
 silence(struct rte_eth_dev *dev)
 {
 	dev->rx_pkt_burst = rte_eth_pkt_burst_dummy;
 	dev->tx_pkt_burst = rte_eth_pkt_burst_dummy;
+	dev->tx_pkt_prepare = prepare_nothing;
+	dev->rx_queue_count = count_nothing;
+	dev->rx_descriptor_status = no_status;
+	dev->tx_descriptor_status = no_status;
+}
+
+static void
+end(struct attachment *attachment)
+{
+	/* ethdev reads the arrays before it calls anything, and the primary may free its own. */
+	static void *no_queues[RTE_MAX_QUEUES_PER_PORT];
+
+	silence(attachment->dev);
+	publish(attachment, no_queues, no_queues);
 }
 
 /** Map the doorbells of the present queues, except those whose pages are in @p pages. */
@@ -125,23 +164,34 @@ static int
 begin(struct attachment *attachment, int device_fd)
 {
 	struct mdv_uar_pages pages = SLIST_HEAD_INITIALIZER(pages);
+	struct rte_eth_dev *dev = attachment->dev;
 	int ret;
 
-	silence(attachment->dev);
-	ret = map_doorbells(attachment->dev->data, device_fd, &pages);
+	/* ethdev remembers that the device was removed before it was reset, and makes EIO of each
+	 * error then. */
+	if (dev->state == RTE_ETH_DEV_REMOVED)
+		dev->state = RTE_ETH_DEV_ATTACHED;
+	silence(dev);
+	ret = map_doorbells(dev->data, device_fd, &pages);
 	mdv_uar_unmap(&attachment->pages);
 	attachment->pages = pages;
-	if (ret == 0)
-		mdv_burst_select(attachment->dev);
-	publish(attachment->dev);
-	return ret;
+	if (ret != 0) {
+		end(attachment);
+		return ret;
+	}
+	mdv_burst_select(dev);
+	dev->rx_queue_count = mdv_rxq_count;
+	dev->rx_descriptor_status = mdv_rxq_descriptor_status;
+	dev->tx_descriptor_status = mdv_tx_done_status;
+	publish(attachment, dev->data->rx_queues, dev->data->tx_queues);
+	return 0;
 }
 
+/** The number is that of a place in ethdev's table: here it is still the port's. */
 static void
-end(struct attachment *attachment)
+restore_number(const struct attachment *attachment)
 {
-	silence(attachment->dev);
-	publish(attachment->dev);
+	attachment->dev->data->port_id = attachment->port_id;
 }
 
 /** Operations on a port that the primary has closed: others would need its shared data. */
@@ -162,6 +212,7 @@ take_lost(void)
 		if (attachment->state != LOST)
 			continue;
 		attachment->state = REPORTED;
+		restore_number(attachment);
 		dev = attachment->dev;
 		break;
 	}
@@ -194,7 +245,7 @@ primary_ended(__rte_unused void *arg)
 		end(attachment);
 		MDV_LOG(ERR,
 			"port %u: the primary process has ended: nothing is received or sent any more; end this process, too",
-			attachment->dev->data->port_id);
+			attachment->port_id);
 	}
 	pthread_mutex_unlock(&attachments.lock);
 	report_lost(NULL);
@@ -339,13 +390,11 @@ mdv_secondary_probe(struct rte_vdev_device *vdev, const struct eth_dev_ops *ops)
 		goto release;
 	}
 	attachment->dev = dev;
+	attachment->port_id = dev->data->port_id;
 	SLIST_INIT(&attachment->pages);
 	dev->device = &vdev->device;
 	dev->process_private = attachment;
 	dev->dev_ops = ops;
-	dev->rx_queue_count = mdv_rxq_count;
-	dev->rx_descriptor_status = mdv_rxq_descriptor_status;
-	dev->tx_descriptor_status = mdv_tx_done_status;
 	silence(dev);
 	ret = join();
 	if (ret == 0)
@@ -370,32 +419,50 @@ int
 mdv_secondary_close(struct rte_eth_dev *dev)
 {
 	struct attachment *attachment = dev->process_private, *listed;
-	struct mdv_mp_message message = {
-		.kind = MDV_MP_DETACH,
-		.port_id = dev->data->port_id,
-	};
+	struct mdv_mp_message message = { .kind = MDV_MP_DETACH };
 
 	if (attachment == NULL)
 		return 0;
+	message.port_id = attachment->port_id;
 	dev->process_private = NULL;
 	pthread_mutex_lock(&attachments.lock);
-	listed = attachment_find(dev->data->port_id);
+	listed = attachment_find(attachment->port_id);
 	if (listed == attachment)
 		LIST_REMOVE(attachment, next);
 	end(attachment);
 	pthread_mutex_unlock(&attachments.lock);
 	if (listed == attachment && attachment->state == ATTACHED)
 		mdv_mp_ask(&message, NULL);
+	/* ethdev, which releases it next, looks there. */
+	restore_number(attachment);
 	mdv_uar_unmap(&attachment->pages);
 	free(attachment);
 	return 0;
 }
 
+/** @return the port of a device, whose name the primary may have cleared, or NULL */
+static struct rte_eth_dev *
+port_of(const struct rte_device *device)
+{
+	struct rte_eth_dev *dev = NULL;
+	struct attachment *attachment;
+
+	pthread_mutex_lock(&attachments.lock);
+	LIST_FOREACH (attachment, &attachments.ports, next) {
+		if (attachment->dev->device == device)
+			dev = attachment->dev;
+	}
+	pthread_mutex_unlock(&attachments.lock);
+	return dev;
+}
+
 int
 mdv_secondary_remove(struct rte_vdev_device *vdev)
 {
-	struct rte_eth_dev *dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
+	struct rte_eth_dev *dev = port_of(&vdev->device);
 
+	if (dev == NULL)
+		dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
 	if (dev == NULL)
 		return 0;
 	mdv_secondary_close(dev);

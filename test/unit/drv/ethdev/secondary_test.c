@@ -199,8 +199,19 @@ check_bursts(eth_rx_burst_t burst)
 	assert_ptr_equal(dev->tx_pkt_burst, burst);
 	assert_ptr_equal(rte_eth_fp_ops[dev->data->port_id].rx_pkt_burst, burst);
 	assert_ptr_equal(rte_eth_fp_ops[dev->data->port_id].tx_pkt_burst, burst);
-	if (burst == rx_burst)
+	if (burst == rx_burst) {
 		assert_ptr_equal(rte_eth_fp_ops[dev->data->port_id].txq.data, tx_queues);
+		return;
+	}
+	/* Nothing else of the fast path reads a queue, which may have gone. */
+	assert_null(rte_eth_fp_ops[dev->data->port_id].rxq.data[0]);
+	assert_null(rte_eth_fp_ops[dev->data->port_id].txq.data[0]);
+	assert_int_equal(rte_eth_fp_ops[dev->data->port_id].tx_pkt_prepare(NULL, NULL, 3), 3);
+	assert_int_equal((int)rte_eth_fp_ops[dev->data->port_id].rx_queue_count(NULL), -ENOTSUP);
+	assert_int_equal(
+		rte_eth_fp_ops[dev->data->port_id].rx_descriptor_status(NULL, 0), -ENOTSUP);
+	assert_int_equal(
+		rte_eth_fp_ops[dev->data->port_id].tx_descriptor_status(NULL, 0), -ENOTSUP);
 }
 
 /** A write of this process to a queue's register arrives in the register's page. */
@@ -397,6 +408,38 @@ a_port_that_the_primary_closes_is_removed(void **state)
 	wait_for_removal();
 }
 
+/** The primary clears the shared data of a port that it releases, its number included. */
+static void
+a_closed_port_is_not_taken_for_the_first(void **state)
+{
+	struct rte_eth_dev *first = dev, *closed = rte_eth_dev_allocate("net_mlx5dv8");
+	static struct mdv_port other;
+	struct mdv_mp_message message = { .kind = MDV_MP_CLOSED };
+	const struct mdv_mp_fds got = { .nb = 0 };
+	struct mdv_mp_fds give = { .nb = 0 };
+
+	(void)state;
+	assert_int_equal(first->data->port_id, 0);
+	attach(true);
+	check_bursts(rx_burst);
+	other.started = true;
+	closed->data->dev_private = &other;
+	dev = closed;
+	assert_int_equal(mdv_secondary_probe(&vdev, &mdv_ethdev_secondary_ops), 0);
+	dev = first;
+	message.port_id = closed->data->port_id;
+	assert_int_equal(message.port_id, 1);
+	assert_int_equal(primary.tell(&message, &got, &give), 0);
+	/* rte_eth_dev_release_port() of the primary */
+	memset(closed->data, 0, sizeof(*closed->data));
+	mdv_secondary_close(closed);
+	assert_int_equal(closed->data->port_id, 1);
+	check_bursts(rx_burst);
+	assert_int_equal(tell(MDV_MP_STOP, 0), 0);
+	check_bursts((eth_rx_burst_t)rte_eth_pkt_burst_dummy);
+	assert_int_equal(rte_eth_dev_release_port(closed), 0);
+}
+
 /** The last test: a process watches its primary only once. */
 static void
 the_end_of_the_primary_removes_its_ports(void **state)
@@ -425,6 +468,8 @@ main(void)
 			rules_are_printed_by_the_primary, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			a_port_that_the_primary_closes_is_removed, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_closed_port_is_not_taken_for_the_first, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			the_end_of_the_primary_removes_its_ports, port_make, port_free),
 	};
