@@ -139,6 +139,8 @@ mdv_open_reset(struct rte_eth_dev *dev)
 	after->primary = before->primary;
 	dev->data->dev_private = after;
 	rte_free(before);
+	/* ethdev remembers that the device was removed, and makes EIO of each error then. */
+	dev->state = RTE_ETH_DEV_ATTACHED;
 	mdv_event_install(after);
 	mdv_port_list_add(after);
 	return 0;

@@ -234,7 +234,11 @@ a_reset_opens_anew_and_keeps_settings(void **state)
 	first->primary.nb_attached = 2;
 	first->primary.serves = true;
 	first->rx_metadata = 0;
+	first->event.removed = true;
+	rig.dev.state = RTE_ETH_DEV_REMOVED; /* by rte_eth_dev_is_removed() */
 	assert_int_equal(mdv_open_reset(&rig.dev), 0);
+	assert_int_equal(mdv_port(&rig.dev)->event.removed, 0);
+	assert_int_equal(rig.dev.state, RTE_ETH_DEV_ATTACHED);
 	trace_check("unlist 1; no events 1; " OPEN("2") CLOSE("1") "events 2; list 2; ");
 	after = mdv_port(&rig.dev);
 	assert_ptr_equal(after, now);
