@@ -118,8 +118,8 @@ static void
 add_txq(const struct mdv_txq *txq, uint16_t idx, struct rte_eth_stats *stats,
 	struct eth_queue_stats *queues)
 {
-	uint64_t packets = txq->count.packets - txq->base.packets;
-	uint64_t bytes = txq->count.bytes - txq->base.bytes;
+	uint64_t packets = mdv_txq_since(txq->count.packets, txq->base.packets);
+	uint64_t bytes = mdv_txq_since(txq->count.bytes, txq->base.bytes);
 
 	stats->opackets += packets;
 	stats->obytes += bytes;

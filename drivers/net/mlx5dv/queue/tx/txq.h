@@ -84,6 +84,14 @@ struct mdv_tx_tso_template {
 	bool tagged;
 };
 
+/** @return what was counted since a reset; packets that were sent before may have been lost since,
+ * and are not counted as sent then (tx_error.c). */
+static inline uint64_t
+mdv_txq_since(uint64_t count, uint64_t base)
+{
+	return count > base ? count - base : 0;
+}
+
 /**
  * Up to one less than so many mbufs wait for a completion to be requested, and the longest chain
  * must fit beside them: else a queue that waits for room would request none.
