@@ -121,8 +121,10 @@ silence(struct rte_eth_dev *dev)
 	dev->rx_queue_count = count_nothing;
 	dev->rx_descriptor_status = no_status;
 	dev->tx_descriptor_status = no_status;
+	MDV_COMPAT_RECYCLE_OPS(dev, NULL, NULL);
 }
 
+/** The port has stopped or gone: leave its queues alone. */
 static void
 end(struct attachment *attachment)
 {
