@@ -30,7 +30,7 @@ struct player {
 	uint32_t repeat;    /**< rounds; 0: for ever */
 	uint32_t nb_rounds; /**< begun */
 	bool has_next;
-	bool has_played;
+	bool has_played; /**< a frame, of any round */
 	struct pcap_pkthdr next;
 	const uint8_t *next_bytes; /**< libpcap's, valid until the next read */
 	uint64_t next_ns;          /**< when it is due, CLOCK_MONOTONIC */

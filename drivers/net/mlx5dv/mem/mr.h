@@ -94,7 +94,8 @@ void mdv_mr_pool_gone(struct mdv_mr_table *table, const struct rte_mempool *pool
 typedef void (*mdv_mr_each_t)(const struct mdv_mr_range *range, const char *pool, void *arg);
 /** Call @p each for every region, those of a pool by address; under the table's lock. */
 void mdv_mr_each(struct mdv_mr_table *table, mdv_mr_each_t each, void *arg);
-/** All caches are gone: release the pools that were held for caches. */
+/** All caches are gone, and no packet is in flight: release the pools that were held for caches,
+ * and the memory that packets may have been of. */
 void mdv_mr_caches_gone(struct mdv_mr_table *table);
 
 void mdv_mr_cache_init(struct mdv_mr_cache *cache, struct mdv_mr_table *table);

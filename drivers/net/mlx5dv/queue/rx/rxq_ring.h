@@ -45,7 +45,8 @@ int mdv_rxq_ring_strip(struct mdv_rxq *rxq, bool may_have_failed);
 int mdv_rxq_ring_reset(struct mdv_rxq *rxq);
 /**
  * The device has stopped the WQ with this syndrome: drop the packets in the rings and restart it.
- * Called by the polling thread. @return 0, or a negative errno, logged, when nothing was touched.
+ * Called by the polling thread; takes the objects' lock. @return 0, or a negative errno, logged,
+ * when nothing was touched.
  */
 int mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome);
 
