@@ -18,6 +18,18 @@
 /** Longest link mode mask that the kernel may ask for, in words; it uses 4 today. */
 #define LINK_MODE_WORDS 32
 
+/** Get the present name. @return 0 or a negative errno */
+static int
+find_name(int fd, unsigned int ifindex, char name[IF_NAMESIZE])
+{
+	struct ifreq ifr = { .ifr_ifindex = (int)ifindex };
+
+	if (ioctl(fd, SIOCGIFNAME, &ifr) != 0)
+		return -errno;
+	memcpy(name, ifr.ifr_name, IF_NAMESIZE);
+	return 0;
+}
+
 /**
  * Open a socket for one request: requests are rare, and the namespace may change between them.
  *
@@ -26,22 +38,24 @@
 static int
 request(unsigned int ifindex, unsigned long code, struct ifreq *ifr)
 {
-	struct ifreq named = { .ifr_ifindex = (int)ifindex };
-	int fd, ret = 0;
+	char name[IF_NAMESIZE];
+	int fd, ret;
 
 	if (ifindex == 0)
 		return -ENODEV;
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	if (ioctl(fd, SIOCGIFNAME, &named) == 0) {
-		memcpy(ifr->ifr_name, named.ifr_name, sizeof(ifr->ifr_name));
-		ret = ioctl(fd, code, ifr);
-	} else {
-		ret = -1;
+	ret = find_name(fd, ifindex, ifr->ifr_name);
+	while (ret == 0) {
+		ret = ioctl(fd, code, ifr) < 0 ? -errno : 0;
+		/* ENODEV is also the answer to a name that is no longer the netdev's. */
+		if (ret != -ENODEV || find_name(fd, ifindex, name) != 0 ||
+			strcmp(name, ifr->ifr_name) == 0)
+			break;
+		memcpy(ifr->ifr_name, name, sizeof(ifr->ifr_name));
+		ret = 0;
 	}
-	if (ret < 0)
-		ret = -errno;
 	close(fd);
 	return ret;
 }

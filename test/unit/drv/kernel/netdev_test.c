@@ -26,7 +26,9 @@ static struct {
 	unsigned long refused; /**< code of a request; */
 	int error;             /**< its errno */
 	int mtu, family;
-	bool keeps_mtu; /**< says that it was set */
+	bool keeps_mtu;          /**< says that it was set */
+	unsigned int nb_renames; /**< to come, one after each question for the name */
+	char name[IF_NAMESIZE];
 	unsigned short flags;
 	int nb_words; /**< of link modes, as the first answer has it */
 	uint32_t speed;
@@ -81,10 +83,15 @@ __wrap_ioctl(int fd, unsigned long code, void *argument)
 	}
 	if (code == SIOCGIFNAME) {
 		assert_int_equal(ifr->ifr_ifindex, FAKE_INDEX);
-		strcpy(ifr->ifr_name, FAKE_NAME);
+		strcpy(ifr->ifr_name, fake.name);
+		if (fake.nb_renames != 0)
+			snprintf(fake.name, sizeof(fake.name), "later%u", fake.nb_renames--);
 		return 0;
 	}
-	assert_string_equal(ifr->ifr_name, FAKE_NAME);
+	if (strcmp(ifr->ifr_name, fake.name) != 0) {
+		errno = ENODEV;
+		return -1;
+	}
 	if (code == SIOCGIFMTU)
 		ifr->ifr_mtu = fake.mtu;
 	if (code == SIOCSIFMTU && !fake.keeps_mtu)
@@ -113,6 +120,7 @@ fake_make(void **state)
 	fake.flags = IFF_UP | IFF_BROADCAST;
 	fake.nb_words = 4;
 	fake.speed = 25000;
+	strcpy(fake.name, FAKE_NAME);
 	return 0;
 }
 
@@ -171,6 +179,29 @@ what_the_kernel_refuses_is_told(void **state)
 	/* Nobody keeps a socket. */
 	assert_int_equal(dup(0), free_fd);
 	close(free_fd);
+}
+
+/** Its index is known, its name is asked for and used: another one may come between. */
+static void
+a_netdev_that_is_renamed_meanwhile_is_found(void **state)
+{
+	char name[IF_NAMESIZE];
+
+	(void)state;
+	fake.nb_renames = 1;
+	assert_int_equal(mdv_netdev_get_name(FAKE_INDEX, name), 0);
+	assert_string_equal(name, "later1");
+	fake.nb_renames = 3;
+	assert_int_equal(mdv_netdev_set_mtu(FAKE_INDEX, 1400), 0);
+	assert_int_equal(fake.mtu, 1400);
+	assert_int_equal(fake.nb_renames, 0);
+	assert_int_equal(count_errors(-ENODEV), 0);
+	/* The netdev is there, and says so of what was asked. */
+	fake.nb_requests = 0;
+	fake.refused = SIOCSIFMTU;
+	fake.error = ENODEV;
+	assert_int_equal(mdv_netdev_set_mtu(FAKE_INDEX, 1300), -ENODEV);
+	assert_int_equal(fake.nb_requests, 3);
 }
 
 static void
@@ -403,6 +434,8 @@ main(void)
 		cmocka_unit_test(the_loopback_device_answers),
 		cmocka_unit_test_setup_teardown(
 			what_the_kernel_refuses_is_told, fake_make, fake_end),
+		cmocka_unit_test_setup_teardown(
+			a_netdev_that_is_renamed_meanwhile_is_found, fake_make, fake_end),
 		cmocka_unit_test_setup_teardown(
 			the_first_descriptor_is_one_too, fake_make, fake_end),
 		cmocka_unit_test_setup_teardown(an_mtu_is_set_and_read_back, fake_make, fake_end),
