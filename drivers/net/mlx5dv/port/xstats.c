@@ -151,7 +151,8 @@ since_reset(const struct mdv_xstats *xstats, uint16_t id)
 {
 	if (xstats_rows[xstats->rows[id]].source == DEVICE)
 		return mdv_device_counted(xstats->base[id], xstats->last[id]);
-	return xstats->last[id] - xstats->base[id];
+	/* They begin anew when the device recovers, and the netdev stays (Linux mlx5e_resume()). */
+	return xstats->last[id] > xstats->base[id] ? xstats->last[id] - xstats->base[id] : 0;
 }
 
 int

@@ -222,6 +222,12 @@ they_count_from_the_reset_on(void **state)
 	tree_write("resp_cqe_error", "6\n");
 	netdev.stats[2].value = 1000;
 	assert_values(dev, (uint64_t[NB]){ 0, 1, 897, 0 });
+	/* The device begins anew. */
+	netdev.stats[2].value = 3;
+	assert_values(dev, (uint64_t[NB]){ 0, 1, 0, 0 });
+	assert_int_equal(mdv_xstats_reset(dev), 0);
+	netdev.stats[2].value = 5;
+	assert_values(dev, (uint64_t[NB]){ 0, 0, 2, 0 });
 }
 
 static void
