@@ -38,6 +38,13 @@ def fixture_packages(tmp_path_factory):
     return {file.name.split("_")[0]: file for file in directory.glob("*.deb")}
 
 
+def test_who_publishes_is_named_as_given(tmp_path):
+    named = {"DEBFULLNAME": "R&D / \\Ops", "DEBEMAIL": "ops@example.org"}
+    run(paths.ROOT / "devtools/package", "--source", tmp_path, env=dict(os.environ, **named))
+    described = next(tmp_path.glob("*.dsc")).read_text()
+    assert "\nMaintainer: R&D / \\Ops <ops@example.org>\n" in described
+
+
 @pytest.fixture(scope="module", name="root")
 def fixture_root(packages, tmp_path_factory):
     root = tmp_path_factory.mktemp("root")
