@@ -3,6 +3,7 @@
 #include <ethdev_driver.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
+#include <rte_string_fns.h>
 
 #include "base/log.h"
 #include "event.h"
@@ -106,10 +107,23 @@ keep_settings(struct mdv_port *before, struct mdv_port *after)
 	before->nb_mc = 0;
 }
 
+/** As the port was probed, but by the present name of a netdev that is there: it may have been
+ * renamed, and the name be another one's now. */
+static struct mdv_config
+config_again(const struct mdv_port *before)
+{
+	struct mdv_config config = before->config;
+
+	if (config.iface[0] != '\0' && before->device.ifname[0] != '\0')
+		rte_strscpy(config.iface, before->device.ifname, sizeof(config.iface));
+	return config;
+}
+
 int
 mdv_open_reset(struct rte_eth_dev *dev)
 {
 	struct mdv_port *before = mdv_port(dev), *after;
+	struct mdv_config config;
 	int ret;
 
 	if (before->started) {
@@ -122,9 +136,10 @@ mdv_open_reset(struct rte_eth_dev *dev)
 	/* Observing threads see either the port before or the port after. */
 	mdv_port_list_remove(before);
 	mdv_event_remove(before);
+	config = config_again(before);
 	/* Steps that may fail come first, while the old port is whole. */
 	dev->data->dev_private = after;
-	ret = mdv_open_port(dev, &before->config);
+	ret = mdv_open_port(dev, &config);
 	dev->data->dev_private = before;
 	if (ret != 0) {
 		MDV_LOG(ERR, "port %u: cannot be reset, its device does not open: %s",

@@ -252,6 +252,32 @@ a_reset_opens_anew_and_keeps_settings(void **state)
 	assert_int_equal(after->config.mode, MDV_MODE_IBV);
 }
 
+/** Which may have another name by now, and its old one be another netdev's. */
+static void
+a_reset_finds_the_netdev_again(void **state)
+{
+	static const struct {
+		const char *iface, *ifname, *after;
+	} cases[] = {
+		{ "ens1f0", "lan0", "lan0" },
+		{ "ens1f0", "ens1f0", "ens1f0" },
+		/* It is gone; what comes back has the name of before, or none. */
+		{ "ens1f0", "", "ens1f0" },
+		/* The arguments have an ibdev. */
+		{ "", "lan0", "" },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		struct mdv_port *before = mdv_port(&rig.dev);
+
+		strcpy(before->config.iface, cases[i].iface);
+		strcpy(before->device.ifname, cases[i].ifname);
+		assert_int_equal(mdv_open_reset(&rig.dev), 0);
+		assert_string_equal(mdv_port(&rig.dev)->config.iface, cases[i].after);
+	}
+}
+
 static void
 a_reset_that_fails_changes_nothing(void **state)
 {
@@ -286,6 +312,8 @@ main(void)
 			a_port_is_closed_by_its_owner, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			a_reset_opens_anew_and_keeps_settings, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_reset_finds_the_netdev_again, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			a_reset_that_fails_changes_nothing, port_make, port_free),
 	};
