@@ -244,24 +244,39 @@ check_model_write(const char *ibdev, FILE *out)
 	return ret;
 }
 
-int
-check_model_save(const char *ibdev, const char *path)
+/** @return 0, or a negative errno after a message */
+static int
+write_file(const char *path, const char *text, size_t size)
 {
 	FILE *out = fopen(path, "we");
-	int ret;
+	bool is_whole;
 
 	if (out == NULL) {
 		fprintf(stderr, "mlx5dv-check: cannot write %s: %s\n", path, strerror(errno));
 		return -errno;
 	}
-	ret = check_model_write(ibdev, out);
-	if (ret != 0)
+	is_whole = fwrite(text, 1, size, out) == size;
+	if (fclose(out) == 0 && is_whole)
+		return 0;
+	fprintf(stderr, "mlx5dv-check: %s is not whole: %s\n", path, strerror(errno));
+	return -EIO;
+}
+
+int
+check_model_save(const char *ibdev, const char *path)
+{
+	char *text = NULL;
+	size_t size = 0;
+	/* What is there stays until there is a model. */
+	FILE *out = check_input_can_write(path) ? open_memstream(&text, &size) : NULL;
+	int ret = out == NULL ? -EIO : check_model_write(ibdev, out);
+
+	if (out != NULL && fclose(out) != 0 && ret == 0)
+		ret = -ENOMEM;
+	if (out != NULL && ret != 0)
 		fprintf(stderr, "mlx5dv-check: %s cannot be asked: %s\n", ibdev, strerror(-ret));
-	if (fclose(out) != 0 && ret == 0) {
-		fprintf(stderr, "mlx5dv-check: %s is not whole: %s\n", path, strerror(errno));
-		ret = -EIO;
-	}
-	if (ret != 0)
-		remove(path);
+	if (ret == 0)
+		ret = write_file(path, text, size);
+	free(text);
 	return ret;
 }

@@ -44,6 +44,18 @@ def test_a_report_of_before_stays_until_there_is_one(tmp_path):
     assert file.read_text() == "of before" and not new.exists()
 
 
+def test_a_model_of_before_stays_until_there_is_one(tmp_path):
+    """Nor is a device removed that the model was to go to."""
+    file, new, full = tmp_path / "of.model", tmp_path / "new.model", tmp_path / "full"
+    file.write_text("of before")
+    full.symlink_to("/dev/full")
+    for path in (file, new, full):
+        assert refused("--ibdev", "mlx5_7", "--model", path) == ["mlx5dv-check: mlx5_7 cannot be asked: No such device"]
+    assert file.read_text() == "of before" and not new.exists() and full.is_symlink()
+    assert refused("--ibdev", "mlx5_0", "--model", full) == [f"mlx5dv-check: {full} is not whole: No space left on device"]
+    assert full.is_symlink()
+
+
 def test_a_report_that_does_not_fit():
     done = run(*BOTH, "--only", "link", "--json", "/dev/full")
     assert "mlx5dv-check: the JSON report is not whole: No space left on device" in done.stdout and done.returncode == 2
