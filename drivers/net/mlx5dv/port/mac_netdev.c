@@ -13,6 +13,7 @@
 #include "kernel/vf.h"
 #include "mac_netdev.h"
 #include "state/port.h"
+#include "state/port_list.h"
 
 static bool
 has(const struct mdv_mac_list *list, const struct rte_ether_addr *mac)
@@ -132,11 +133,44 @@ mdv_mac_netdev_list(struct rte_eth_dev *dev)
 	return ret;
 }
 
+/** @return flags of the modes that the port is in */
+static unsigned int
+modes_of(const struct mdv_port *port)
+{
+	const struct rte_eth_dev_data *data = port->dev->data;
+
+	return (data->promiscuous ? IFF_PROMISC : 0) | (data->all_multicast ? IFF_ALLMULTI : 0);
+}
+
+/**
+ * Several ports may share the netdev, and the first that is in a mode has set it. Leave it to
+ * another one that is: that takes it back then.
+ * @return the flags that no other port needs
+ */
+static unsigned int
+hand_over(const struct mdv_port *port, unsigned int flags)
+{
+	for (uint32_t i = 0; i < RTE_MAX_ETHPORTS && flags != 0; i++) {
+		struct mdv_port *other = mdv_port_list_hold(i);
+
+		if (other == NULL)
+			continue;
+		if (other != port && other->device.ifindex == port->device.ifindex) {
+			const unsigned int taken = flags & modes_of(other);
+
+			__atomic_fetch_or(&other->netdev_flags, taken, __ATOMIC_RELAXED);
+			flags &= ~taken;
+		}
+		mdv_port_list_release();
+	}
+	return flags;
+}
+
 void
 mdv_mac_netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
 {
 	struct mdv_port *port = mdv_port(dev);
-	unsigned int before;
+	unsigned int before = 0;
 	struct mdv_vf vf;
 	int ret;
 
@@ -145,26 +179,30 @@ mdv_mac_netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
 	mdv_vf_query(&port->device, &vf);
 	if (port->device.ifindex == 0 || !vf.is_vf)
 		return;
-	ret = mdv_netdev_set_flags(port->device.ifindex, flag, on ? flag : 0, &before);
+	if (!on && hand_over(port, flag) == 0)
+		ret = 0;
+	else
+		ret = mdv_netdev_set_flags(port->device.ifindex, flag, on ? flag : 0, &before);
 	if (ret != 0)
 		MDV_LOG(WARNING,
 			"port %u: netdev %s does not change its mode, by which the card goes that it is a virtual function of: %s",
 			dev->data->port_id, port->device.ifname, strerror(-ret));
 	else if (!on)
-		port->netdev_flags &= ~flag;
+		__atomic_fetch_and(&port->netdev_flags, ~flag, __ATOMIC_RELAXED);
 	else if (before == 0) /* a flag that was set before belongs to someone else */
-		port->netdev_flags |= flag;
+		__atomic_fetch_or(&port->netdev_flags, flag, __ATOMIC_RELAXED);
 }
 
 void
 mdv_mac_netdev_release(struct mdv_port *port)
 {
-	unsigned int before;
+	unsigned int before, left;
 
 	for (uint32_t i = 0; i < port->listed.nb; i++)
 		remove_one(port, &port->listed.macs[i]);
 	forget(port);
-	if (port->netdev_flags != 0)
-		(void)mdv_netdev_set_flags(port->device.ifindex, port->netdev_flags, 0, &before);
+	left = port->device.ifindex == 0 ? 0 : hand_over(port, port->netdev_flags);
+	if (left != 0)
+		(void)mdv_netdev_set_flags(port->device.ifindex, left, 0, &before);
 	port->netdev_flags = 0;
 }

@@ -11,6 +11,7 @@
 #include "kernel/vf.h"
 #include "port/mac_netdev.h"
 #include "rig.h"
+#include "state/port_list.h"
 
 #define NETDEV 5
 #define MODES  ((unsigned int)(IFF_PROMISC | IFF_ALLMULTI))
@@ -97,7 +98,7 @@ __wrap_mdv_netdev_set_flags(
 void
 __wrap_mdv_vf_query(const struct mdv_device *device, struct mdv_vf *vf)
 {
-	assert_ptr_equal(device, &rig.port.device);
+	assert_non_null(device);
 	*vf = (struct mdv_vf){ .is_vf = netdev.is_vf };
 }
 
@@ -295,6 +296,55 @@ a_port_that_goes_takes_its_modes_along(void **state)
 	assert_int_equal(netdev.nb_flags, 1);
 }
 
+/** Of which the first has set the netdev's. */
+static void
+ports_of_one_netdev_share_its_modes(void **state)
+{
+	struct rig_port other;
+
+	(void)state;
+	rig_port_init(&other);
+	other.data.port_id = rig.data.port_id + 1;
+	other.port.device.ifindex = NETDEV;
+	mdv_port_list_add(&other.port);
+	for (unsigned int i = 0; i < 3; i++) {
+		mdv_port_list_add(&rig.port);
+		rig.data.promiscuous = other.data.promiscuous = 1;
+		mdv_mac_netdev_follow(&rig.dev, IFF_PROMISC, true);
+		mdv_mac_netdev_follow(&other.dev, IFF_PROMISC, true);
+		/* One is closed, or leaves the mode; or the other leaves it first. */
+		if (i == 0) {
+			mdv_port_list_remove(&rig.port);
+			mdv_mac_netdev_release(&rig.port);
+		} else if (i == 1) {
+			rig.data.promiscuous = 0;
+			mdv_mac_netdev_follow(&rig.dev, IFF_PROMISC, false);
+		}
+		assert_int_equal(netdev.flags, IFF_PROMISC);
+		assert_int_equal(rig.port.netdev_flags, i == 2 ? IFF_PROMISC : 0);
+		assert_int_equal(other.port.netdev_flags, i == 2 ? 0 : IFF_PROMISC);
+		other.data.promiscuous = 0;
+		mdv_mac_netdev_follow(&other.dev, IFF_PROMISC, false);
+		assert_int_equal(netdev.flags, i == 2 ? IFF_PROMISC : 0);
+		mdv_mac_netdev_release(&rig.port);
+		assert_int_equal(netdev.flags, 0);
+	}
+	/* A port of another netdev takes nothing over, and one in no mode nothing either. */
+	rig.data.promiscuous = other.data.promiscuous = other.data.all_multicast = 1;
+	mdv_mac_netdev_follow(&rig.dev, IFF_PROMISC, true);
+	other.port.device.ifindex = NETDEV + 1;
+	mdv_mac_netdev_release(&rig.port);
+	assert_int_equal(netdev.flags, 0);
+	other.port.device.ifindex = NETDEV;
+	other.data.promiscuous = 0;
+	mdv_mac_netdev_follow(&rig.dev, IFF_PROMISC, true);
+	mdv_mac_netdev_release(&rig.port);
+	assert_int_equal(netdev.flags, 0);
+	assert_int_equal(other.port.netdev_flags, 0);
+	mdv_port_list_remove(&rig.port);
+	mdv_port_list_remove(&other.port);
+}
+
 int
 main(void)
 {
@@ -305,6 +355,7 @@ main(void)
 		cmocka_unit_test_setup(other_ports_list_nothing, port_make),
 		cmocka_unit_test_setup(modes_follow, port_make),
 		cmocka_unit_test_setup(a_port_that_goes_takes_its_modes_along, port_make),
+		cmocka_unit_test_setup(ports_of_one_netdev_share_its_modes, port_make),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
