@@ -98,6 +98,25 @@ def test_the_netdev_is_taken_down_and_up():
         pmd.cmd("stop")
 
 
+def test_a_port_is_reset_beside_the_renamed_netdev():
+    """Whose old name, which the driver's arguments have, is another netdev's by then."""
+    name, later = host.name("n"), host.name("n")
+    with Testpmd(ports=[f"wire=loop,kernel=tap:{name}"], vdevs=[f"net_mlx5dv0,iface={name}"]) as pmd:
+        start = pmd.mark()
+        host.run("ip", "link", "set", name, "down")
+        host.run("ip", "link", "set", name, "name", later)
+        pmd.terminal.expect(f"port 0: netdev {name} is called {later} now", start)
+        host.run("ip", "tuntap", "add", name, "mode", "tap")
+        try:
+            pmd.cmd("port stop 0")
+            assert "Failed" not in pmd.cmd("port reset 0")
+            pmd.cmd("port config mtu 0 2000")
+            pmd.cmd("port start 0")
+            assert netdev_mtu(later) == 2000 and netdev_mtu(name) == 1500
+        finally:
+            host.run("ip", "link", "del", name)
+
+
 def test_the_netdev_is_renamed_and_deleted():
     """The port stays with it whatever it is called, and goes on without it."""
     other = host.name("n")
