@@ -217,6 +217,26 @@ def test_further_addresses_are_on_the_netdev(tmp_path):
             assert listed(name) == {FOREIGN}
 
 
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+def test_two_ports_of_one_function(tmp_path):
+    """What both need on the netdev stays until the second is gone."""
+    name = host.name("v")
+    card = [f"wire=unix:{tmp_path}/wire,vf=on,trust=on,kernel=tap:{name}"]
+    vdevs = [f"net_mlx5dv{port},ibdev=mlx5_0" for port in range(2)]
+
+    def is_there():
+        return "PROMISC" in host.run("ip", "link", "show", name), listed(name) == {GROUP}
+
+    with Testpmd(ports=card, vdevs=vdevs, args=["--rxq=1", "--txq=1"]) as pmd:
+        for port in range(2):
+            pmd.cmd(f"mcast_addr add {port} {GROUP}")
+        for port, stays in ((0, True), (1, False)):
+            assert is_there() == (True, True)
+            pmd.cmd(f"port stop {port}")
+            pmd.cmd(f"port close {port}")
+            assert is_there() == (stays, stays)
+
+
 def test_the_physical_function_beside_its_functions(tmp_path):
     """It has its own address, and from the wire what no function claims; what functions send to strangers leaves."""
     physical = "02:00:00:00:00:20"

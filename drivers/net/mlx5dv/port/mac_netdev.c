@@ -2,18 +2,23 @@
 /* Compares what the port has with what it has put on the netdev, so any change is made the same
  * way, and may be made again. */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #include <ethdev_driver.h>
 #include <rte_malloc.h>
 
 #include "base/log.h"
+#include "flow/rule/flow_default.h"
 #include "kernel/fdb.h"
 #include "kernel/netdev.h"
 #include "kernel/vf.h"
 #include "mac_netdev.h"
 #include "state/port.h"
 #include "state/port_list.h"
+
+/** Of all ports' lists of addresses on their netdevs: one gives to another's. */
+static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool
 has(const struct mdv_mac_list *list, const struct rte_ether_addr *mac)
@@ -63,10 +68,56 @@ add(const struct rte_eth_dev *dev, const struct rte_ether_addr *mac)
 	return ret;
 }
 
+static bool
+are_of_one_netdev(const struct mdv_port *port, const struct mdv_port *other)
+{
+	return other != port && port->device.ifindex != 0 &&
+		other->device.ifindex == port->device.ifindex;
+}
+
+static bool
+takes(const struct mdv_port *port, const struct rte_ether_addr *mac)
+{
+	const struct mdv_mac_list own = { port->dev->data->mac_addrs, MDV_MAC_MAX };
+
+	return has(&own, mac) || mdv_flow_default_has_group(port, mac);
+}
+
+static bool
+append(struct mdv_mac_list *list, const struct rte_ether_addr *mac)
+{
+	struct rte_ether_addr *macs = rte_realloc(list->macs, (list->nb + 1) * sizeof(*macs), 0);
+
+	if (macs == NULL)
+		return false;
+	list->macs = macs;
+	macs[list->nb++] = *mac;
+	return true;
+}
+
+/** Leave the address to another port of the netdev, which found it there. @return whether there is
+ * such a port */
+static bool
+hand_over_mac(const struct mdv_port *port, const struct rte_ether_addr *mac)
+{
+	bool is_taken = false;
+
+	for (uint32_t i = 0; i < RTE_MAX_ETHPORTS && !is_taken; i++) {
+		struct mdv_port *other = mdv_port_list_hold(i);
+
+		if (other == NULL)
+			continue;
+		is_taken = are_of_one_netdev(port, other) && takes(other, mac) &&
+			append(&other->listed, mac);
+		mdv_port_list_release();
+	}
+	return is_taken;
+}
+
 static void
 remove_one(const struct mdv_port *port, const struct rte_ether_addr *mac)
 {
-	int ret = mdv_fdb_remove(port->device.ifindex, mac);
+	int ret = hand_over_mac(port, mac) ? 0 : mdv_fdb_remove(port->device.ifindex, mac);
 
 	if (ret != 0 && ret != -ENOENT && ret != -ENODEV)
 		MDV_LOG(WARNING, "port %u: netdev %s keeps " RTE_ETHER_ADDR_PRT_FMT ": %s",
@@ -108,8 +159,9 @@ list(const struct rte_eth_dev *dev, struct mdv_mac_list *wanted)
 	return ret;
 }
 
-int
-mdv_mac_netdev_list(struct rte_eth_dev *dev)
+/** The lock is held. */
+static int
+list_again(struct rte_eth_dev *dev)
 {
 	struct mdv_port *port = mdv_port(dev);
 	struct mdv_mac_list wanted;
@@ -130,6 +182,17 @@ mdv_mac_netdev_list(struct rte_eth_dev *dev)
 			remove_one(port, &port->listed.macs[i]);
 	forget(port);
 	port->listed = wanted;
+	return ret;
+}
+
+int
+mdv_mac_netdev_list(struct rte_eth_dev *dev)
+{
+	int ret;
+
+	pthread_mutex_lock(&lists_lock);
+	ret = list_again(dev);
+	pthread_mutex_unlock(&lists_lock);
 	return ret;
 }
 
@@ -155,7 +218,7 @@ hand_over(const struct mdv_port *port, unsigned int flags)
 
 		if (other == NULL)
 			continue;
-		if (other != port && other->device.ifindex == port->device.ifindex) {
+		if (are_of_one_netdev(port, other)) {
 			const unsigned int taken = flags & modes_of(other);
 
 			__atomic_fetch_or(&other->netdev_flags, taken, __ATOMIC_RELAXED);
@@ -198,10 +261,12 @@ mdv_mac_netdev_release(struct mdv_port *port)
 {
 	unsigned int before, left;
 
+	pthread_mutex_lock(&lists_lock);
 	for (uint32_t i = 0; i < port->listed.nb; i++)
 		remove_one(port, &port->listed.macs[i]);
 	forget(port);
-	left = port->device.ifindex == 0 ? 0 : hand_over(port, port->netdev_flags);
+	pthread_mutex_unlock(&lists_lock);
+	left = hand_over(port, port->netdev_flags);
 	if (left != 0)
 		(void)mdv_netdev_set_flags(port->device.ifindex, left, 0, &before);
 	port->netdev_flags = 0;

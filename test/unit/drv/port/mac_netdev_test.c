@@ -6,6 +6,7 @@
 
 #include <rte_malloc.h>
 
+#include "flow/rule/flow_state.h"
 #include "kernel/fdb.h"
 #include "kernel/netdev.h"
 #include "kernel/vf.h"
@@ -345,6 +346,45 @@ ports_of_one_netdev_share_its_modes(void **state)
 	mdv_port_list_remove(&other.port);
 }
 
+/** The other's are found there, as if somebody had listed them. */
+static void
+ports_of_one_netdev_share_its_list(void **state)
+{
+	static struct mdv_flow_state flow = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct rte_ether_addr other_macs[MDV_MAC_MAX] = { { { 2, 0, 0, 0, 0, 1 } },
+		{ { 2, 0, 0, 0, 0, 3 } } };
+	struct rte_ether_addr group = { { 1, 0, 0x5e, 0, 0, 8 } };
+	struct rig_port other;
+
+	(void)state;
+	rig_port_init(&other);
+	other.data.port_id = rig.data.port_id + 1;
+	other.data.mac_addrs = other_macs;
+	other.port.flow = &flow;
+	other.port.device.ifindex = NETDEV;
+	other.port.mc_list = &group;
+	other.port.nb_mc = 1;
+	mdv_port_list_add(&other.port);
+	check_list("23", "78", 0, "2378");
+	assert_int_equal(mdv_mac_netdev_list(&other.dev), 0);
+	assert_int_equal(other.port.listed.nb, 0);
+	/* What the first gives up, and what it leaves. */
+	check_list("2", "78", 0, "2378");
+	assert_int_equal(other.port.listed.nb, 1);
+	mdv_mac_netdev_release(&rig.port);
+	assert_string_equal(netdev.listed, "38");
+	assert_int_equal(other.port.listed.nb, 2);
+	assert_int_equal(mdv_mac_netdev_list(&other.dev), 0);
+	assert_string_equal(netdev.listed, "38");
+	/* It is the other's now, and nobody else's. */
+	check_list("3", "", 0, "38");
+	mdv_mac_netdev_release(&rig.port);
+	assert_string_equal(netdev.listed, "38");
+	mdv_port_list_remove(&other.port);
+	mdv_mac_netdev_release(&other.port);
+	assert_string_equal(netdev.listed, "");
+}
+
 int
 main(void)
 {
@@ -356,6 +396,7 @@ main(void)
 		cmocka_unit_test_setup(modes_follow, port_make),
 		cmocka_unit_test_setup(a_port_that_goes_takes_its_modes_along, port_make),
 		cmocka_unit_test_setup(ports_of_one_netdev_share_its_modes, port_make),
+		cmocka_unit_test_setup(ports_of_one_netdev_share_its_list, port_make),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);

@@ -528,6 +528,18 @@ mdv_flow_default_set_groups(struct mdv_port *port, struct rte_ether_addr *list, 
 	pthread_mutex_unlock(&port->flow->lock);
 }
 
+bool
+mdv_flow_default_has_group(const struct mdv_port *port, const struct rte_ether_addr *mac)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&port->flow->lock);
+	for (uint32_t i = 0; i < port->nb_mc && !found; i++)
+		found = rte_is_same_ether_addr(&port->mc_list[i], mac);
+	pthread_mutex_unlock(&port->flow->lock);
+	return found;
+}
+
 int
 mdv_flow_default_update(struct mdv_port *port)
 {

@@ -70,6 +70,8 @@ uint32_t mdv_flow_default_matches(
 /** Replace the port's multicast list, under flow.lock: a queue's recovery may read it. The caller
  * applies it, and may then free the list before. */
 void mdv_flow_default_set_groups(struct mdv_port *port, struct rte_ether_addr *list, uint32_t nb);
+/** @return whether the port's multicast list has @p mac, in any thread that holds the port */
+bool mdv_flow_default_has_group(const struct mdv_port *port, const struct rte_ether_addr *mac);
 /**
  * Make the installed default rules match the port's state (MACs, promiscuous, allmulticast, RETA,
  * RSS conf), which has changed; add before removing. On failure the installed set stays as it was.
