@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A port: probed as a vdev, started with all its offloads, and closed. */
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <net/if.h>
@@ -48,7 +49,10 @@ check_port_name(struct check_port *port, const char *name)
 		return 0;
 	if (length == 0 || length >= sizeof(port->ibdev) ||
 		(slash != NULL &&
-			(sscanf(slash, "/%u%1s", &port->number, rest) != 1 || port->number == 0))) {
+			/* It takes a sign, and cuts a number that is too large. */
+			(!isdigit((unsigned char)slash[1]) ||
+				sscanf(slash, "/%3u%1s", &port->number, rest) != 1 ||
+				port->number == 0))) {
 		fprintf(stderr,
 			"mlx5dv-check: '%s' is neither IBDEV, IBDEV/PORT nor " NETDEV "NAME\n",
 			name);
