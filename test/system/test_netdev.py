@@ -151,6 +151,21 @@ def test_the_netdev_moves_to_another_namespace():
         assert netdev_mtu(name) == 1500 and pmd.info()["MTU"] == "1300"
 
 
+@pytest.mark.skipif(host.why_no_netns() is not None, reason=f"no namespaces: {host.why_no_netns()}")
+def test_a_port_is_reset_while_its_netdev_is_away():
+    """The arguments name nothing but the netdev; the device is there."""
+    name = host.name("n")
+    with host.Namespace() as away, \
+            Testpmd(ports=[f"wire=loop,kernel=tap:{name}"], vdevs=[f"net_mlx5dv0,iface={name}"]) as pmd:
+        start = pmd.mark()
+        away.take(name)
+        pmd.terminal.expect(f"port 0: netdev {name} is gone", start)
+        pmd.cmd("port stop 0")
+        assert "Failed" not in pmd.cmd("port reset 0")
+        pmd.cmd("port start 0")
+        does_without(pmd)
+
+
 def wait_link_up(pmd):
     """The device sees a moment later that its netdev is."""
     end = time.monotonic() + PATIENCE

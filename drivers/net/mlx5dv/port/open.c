@@ -107,15 +107,25 @@ keep_settings(struct mdv_port *before, struct mdv_port *after)
 	before->nb_mc = 0;
 }
 
-/** As the port was probed, but by the present name of a netdev that is there: it may have been
- * renamed, and the name be another one's now. */
+/**
+ * As the port was probed, but by the present name of its netdev: that may have been renamed, and
+ * the name be another one's now. Without a netdev here, by the device, if that is not gone as well.
+ */
 static struct mdv_config
 config_again(const struct mdv_port *before)
 {
+	const struct mdv_device *device = &before->device;
 	struct mdv_config config = before->config;
 
-	if (config.iface[0] != '\0' && before->device.ifname[0] != '\0')
-		rte_strscpy(config.iface, before->device.ifname, sizeof(config.iface));
+	if (config.iface[0] == '\0')
+		return config;
+	if (device->ifname[0] != '\0') {
+		rte_strscpy(config.iface, device->ifname, sizeof(config.iface));
+	} else if (!before->event.removed) {
+		config.iface[0] = '\0';
+		rte_strscpy(config.ibdev, device->name, sizeof(config.ibdev));
+		config.port = device->port_num;
+	}
 	return config;
 }
 

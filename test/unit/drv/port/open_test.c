@@ -252,29 +252,41 @@ a_reset_opens_anew_and_keeps_settings(void **state)
 	assert_int_equal(after->config.mode, MDV_MODE_IBV);
 }
 
-/** Which may have another name by now, and its old one be another netdev's. */
+/** Which may have another name by now, and its old one be another netdev's; or be gone. */
 static void
 a_reset_finds_the_netdev_again(void **state)
 {
 	static const struct {
-		const char *iface, *ifname, *after;
+		const char *iface, *ifname;
+		bool removed;
+		const char *iface_after, *ibdev_after;
+		uint8_t port_after;
 	} cases[] = {
-		{ "ens1f0", "lan0", "lan0" },
-		{ "ens1f0", "ens1f0", "ens1f0" },
-		/* It is gone; what comes back has the name of before, or none. */
-		{ "ens1f0", "", "ens1f0" },
+		{ "ens1f0", "lan0", false, "lan0", "", 0 },
+		{ "ens1f0", "ens1f0", true, "ens1f0", "", 0 },
+		/* With its device: what comes back has the name of before, or none. */
+		{ "ens1f0", "", true, "ens1f0", "", 0 },
+		{ "ens1f0", "", false, "", "mlx5_7", 2 },
 		/* The arguments have an ibdev. */
-		{ "", "lan0", "" },
+		{ "", "lan0", false, "", "", 0 },
 	};
 
 	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
 		struct mdv_port *before = mdv_port(&rig.dev);
+		const struct mdv_config *after;
 
+		before->config = config;
 		strcpy(before->config.iface, cases[i].iface);
 		strcpy(before->device.ifname, cases[i].ifname);
+		strcpy(before->device.name, "mlx5_7");
+		before->device.port_num = 2;
+		before->event.removed = cases[i].removed;
 		assert_int_equal(mdv_open_reset(&rig.dev), 0);
-		assert_string_equal(mdv_port(&rig.dev)->config.iface, cases[i].after);
+		after = &mdv_port(&rig.dev)->config;
+		assert_string_equal(after->iface, cases[i].iface_after);
+		assert_string_equal(after->ibdev, cases[i].ibdev_after);
+		assert_int_equal(after->port, cases[i].port_after);
 	}
 }
 
