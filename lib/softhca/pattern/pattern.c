@@ -3,6 +3,7 @@
 #include "pattern/pattern.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -21,6 +22,9 @@
 #define IPV6_BITS   128
 #define IPV4_HEADER 20
 #define IPV6_HEADER 40
+
+static_assert(PAYLOAD_MAX + (ITEMS_MAX - 1) * SHCA_PATTERN_HEADER_MAX <= SHCA_PATTERN_FRAME_MAX,
+	"the longest headers, and a payload");
 
 struct item {
 	enum shca_pattern_id id;

@@ -16,7 +16,7 @@
 struct shca_refusal;
 
 /** Bytes of the longest frame of a pattern. */
-#define SHCA_PATTERN_FRAME_MAX 9600
+#define SHCA_PATTERN_FRAME_MAX 9920
 
 enum shca_pattern_id {
 	SHCA_PATTERN_ETH,

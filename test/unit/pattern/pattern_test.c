@@ -134,6 +134,20 @@ test_payload(void **state)
 	assert_int_equal(make("udp / vxlan / payload size 9000", error), 14 + 20 + 8 + 8 + 9000);
 }
 
+/** As many items as there may be, of the longest kind. */
+static void
+test_longest(void **state)
+{
+	char text[512] = "", error[256];
+
+	(void)state;
+	for (unsigned int i = 0; i < 22; i++)
+		strcat(text, "ipv6 / ");
+	strcat(text, "payload size 9000");
+	assert_int_equal(make(text, error), 14 + 22 * 40 + 9000);
+	assert_true(14 + 22 * 40 + 9000 <= sizeof(frame));
+}
+
 static void
 test_refusals(void **state)
 {
@@ -200,6 +214,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_payload),
+		cmocka_unit_test(test_longest),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_names),
 	};
