@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rdma/rdma_netlink.h>
@@ -32,6 +33,8 @@ struct auto_mode {
 
 static struct {
 	pthread_mutex_t lock;
+	struct shca_restrack *qps; /**< of the device that the call is about, while locked */
+	size_t nb_qps;
 	uint32_t last; /**< number of a counter */
 	struct binding row[SHCA_COUNTER_QPS_MAX];
 	struct auto_mode mode[SHCA_PORTS_MAX][DEVICE_PORTS_MAX];
@@ -43,26 +46,24 @@ mode_of(unsigned int device, uint32_t port)
 	return &counters.mode[device % SHCA_PORTS_MAX][port % DEVICE_PORTS_MAX];
 }
 
-static bool
-find_qp(struct shca_device *dev, uint32_t qpn, struct shca_restrack *qp)
+static const struct shca_restrack *
+find_qp(uint32_t qpn)
 {
-	for (unsigned int i = 0; i < shca_restrack_get(dev, SHCA_RESTRACK_QP, i, qp); i++)
-		if (qp->id == qpn)
-			return true;
-	return false;
+	for (size_t i = 0; i < counters.nb_qps; i++)
+		if (counters.qps[i].id == qpn)
+			return &counters.qps[i];
+	return NULL;
 }
 
 /** What is bound goes with its queue pair. */
 static void
-forget_destroyed(struct shca_device *dev)
+forget_destroyed(const struct shca_device *dev)
 {
-	struct shca_restrack qp;
-
 	for (unsigned int i = 0; i < SHCA_COUNTER_QPS_MAX; i++) {
 		struct binding *row = &counters.row[i];
+		const struct shca_restrack *qp = row->dev == dev ? find_qp(row->qpn) : NULL;
 
-		if (row->dev == dev &&
-			(!find_qp(dev, row->qpn, &qp) || qp.out_of_buffer < row->before))
+		if (row->dev == dev && (qp == NULL || qp->out_of_buffer < row->before))
 			row->dev = NULL;
 	}
 }
@@ -117,37 +118,49 @@ auto_counter(const struct shca_device *dev, const struct shca_restrack *qp, uint
 static void
 bind_new(const struct shca_counter_port *of)
 {
-	struct shca_restrack qp;
+	for (size_t i = 0; i < counters.nb_qps; i++) {
+		const struct shca_restrack *qp = &counters.qps[i];
+		const struct auto_mode *mode = mode_of(of->device, qp->port);
+		struct binding *row;
 
-	for (unsigned int i = 0; i < shca_restrack_get(of->dev, SHCA_RESTRACK_QP, i, &qp); i++) {
-		const struct auto_mode *mode = mode_of(of->device, qp.port);
-		struct binding *row = find_row(NULL, 0);
-
-		if (mode->mask == 0 || qp.init_serial <= mode->serial || row == NULL ||
-			find_row(of->dev, qp.id) != NULL)
+		if (mode->mask == 0 || qp->init_serial <= mode->serial ||
+			find_row(of->dev, qp->id) != NULL)
 			continue;
+		row = find_row(NULL, 0);
+		if (row == NULL)
+			return;
 		*row = (struct binding){
 			.dev = of->dev,
-			.id = auto_counter(of->dev, &qp, mode->mask),
-			.qpn = qp.id,
-			.port = qp.port,
+			.id = auto_counter(of->dev, qp, mode->mask),
+			.qpn = qp->id,
+			.port = qp->port,
 			.auto_mask = mode->mask,
-			.qp_type = qp.qp_type,
-			.pid = qp.pid,
-			.before = qp.init_out_of_buffer,
+			.qp_type = qp->qp_type,
+			.pid = qp->pid,
+			.before = qp->init_out_of_buffer,
 		};
 	}
 }
 
-/** Begin a call: the table is as the kernel's would be. */
+/** Begin a call: the table is as the kernel's would be. Without memory it stays as it was. */
 static void
 lock(const struct shca_counter_port *of)
 {
 	pthread_mutex_lock(&counters.lock);
-	if (of->dev == NULL)
+	if (of->dev == NULL ||
+		shca_restrack_list(of->dev, SHCA_RESTRACK_QP, &counters.qps, &counters.nb_qps) != 0)
 		return;
 	forget_destroyed(of->dev);
 	bind_new(of);
+}
+
+static void
+unlock(void)
+{
+	free(counters.qps);
+	counters.qps = NULL;
+	counters.nb_qps = 0;
+	pthread_mutex_unlock(&counters.lock);
 }
 
 static int
@@ -155,11 +168,11 @@ bind_qp(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id)
 {
 	struct binding *row = find_row(NULL, 0);
 	const struct binding *counter = NULL;
-	struct shca_restrack qp;
+	const struct shca_restrack *qp = find_qp(qpn);
 
 	if (mode_of(of->device, of->port)->mask != 0)
 		return -EINVAL;
-	if (of->dev == NULL || !find_qp(of->dev, qpn, &qp))
+	if (of->dev == NULL || qp == NULL)
 		return -ENOENT;
 	if (*id != 0) {
 		counter = find_counter(of->dev, *id);
@@ -167,7 +180,7 @@ bind_qp(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id)
 			return -ENOENT;
 	}
 	/* A queue pair has a port from INIT on. */
-	if ((qp.port != 0 && qp.port != of->port) ||
+	if ((qp->port != 0 && qp->port != of->port) ||
 		(counter != NULL && counter->port != of->port) || find_row(of->dev, qpn) != NULL)
 		return -EINVAL;
 	if (row == NULL)
@@ -180,9 +193,9 @@ bind_qp(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id)
 		.qpn = qpn,
 		.port = of->port,
 		.auto_mask = counter != NULL ? counter->auto_mask : 0,
-		.qp_type = qp.qp_type,
-		.pid = qp.pid,
-		.before = qp.out_of_buffer,
+		.qp_type = qp->qp_type,
+		.pid = qp->pid,
+		.before = qp->out_of_buffer,
 	};
 	return 0;
 }
@@ -194,17 +207,16 @@ shca_counter_bind(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id
 
 	lock(of);
 	ret = bind_qp(of, qpn, id);
-	pthread_mutex_unlock(&counters.lock);
+	unlock();
 	return ret;
 }
 
 static int
 unbind_qp(const struct shca_counter_port *of, uint32_t id, uint32_t qpn)
 {
-	struct shca_restrack qp;
 	struct binding *row;
 
-	if (of->dev == NULL || !find_qp(of->dev, qpn, &qp))
+	if (of->dev == NULL || find_qp(qpn) == NULL)
 		return -ENOENT;
 	row = find_row(of->dev, qpn);
 	if (row == NULL || row->id != id || mode_of(of->device, of->port)->mask != 0)
@@ -220,30 +232,30 @@ shca_counter_unbind(const struct shca_counter_port *of, uint32_t id, uint32_t qp
 
 	lock(of);
 	ret = unbind_qp(of, id, qpn);
-	pthread_mutex_unlock(&counters.lock);
+	unlock();
 	return ret;
 }
 
 bool
 shca_counter_find(const struct shca_counter_port *of, uint32_t id, struct shca_counter *counter)
 {
-	struct shca_restrack qp;
-
 	*counter = (struct shca_counter){ .id = id };
 	lock(of);
 	for (unsigned int i = 0; of->dev != NULL && i < SHCA_COUNTER_QPS_MAX; i++) {
 		const struct binding *row = &counters.row[i];
+		const struct shca_restrack *qp;
 
-		if (row->dev != of->dev || row->id != id || !find_qp(of->dev, row->qpn, &qp))
+		qp = row->dev == of->dev && row->id == id ? find_qp(row->qpn) : NULL;
+		if (qp == NULL)
 			continue;
 		counter->port = row->port;
 		counter->auto_mask = row->auto_mask;
 		counter->qp_type = row->qp_type;
 		counter->pid = row->pid;
 		counter->qpn[counter->nb_qps++] = row->qpn;
-		counter->out_of_buffer += qp.out_of_buffer - row->before;
+		counter->out_of_buffer += qp->out_of_buffer - row->before;
 	}
-	pthread_mutex_unlock(&counters.lock);
+	unlock();
 	return counter->nb_qps != 0;
 }
 
@@ -259,7 +271,7 @@ shca_counter_next(const struct shca_counter_port *of, uint32_t id)
 		if (row->dev == of->dev && row->id > id && (next == 0 || row->id < next))
 			next = row->id;
 	}
-	pthread_mutex_unlock(&counters.lock);
+	unlock();
 	return next;
 }
 
@@ -286,7 +298,7 @@ shca_counter_set_auto(const struct shca_counter_port *of, uint32_t mask)
 
 	lock(of);
 	ret = set_auto(of, mask);
-	pthread_mutex_unlock(&counters.lock);
+	unlock();
 	return ret;
 }
 
@@ -299,6 +311,6 @@ shca_counter_get_mode(const struct shca_counter_port *of, uint32_t *mask)
 	*mask = mode_of(of->device, of->port)->mask;
 	if (*mask == 0)
 		mode = has_counters(of) ? RDMA_COUNTER_MODE_MANUAL : RDMA_COUNTER_MODE_NONE;
-	pthread_mutex_unlock(&counters.lock);
+	unlock();
 	return mode;
 }

@@ -138,13 +138,16 @@ run_dump(struct datagram *datagram, struct shca_nldev_call *call,
 
 	for (unsigned int index = 0;; index++) {
 		ret = begin(datagram, call->request, type, NLM_F_MULTI, &call->message);
-		if (ret != 0)
+		if (ret != 0) {
+			free(call->objects);
 			return ret;
+		}
 		ret = command->dump(call, index);
 		if (ret <= 0)
 			break;
 		end(datagram, call->message);
 	}
+	free(call->objects);
 	if (begin(datagram, call->request, NLMSG_DONE, NLM_F_MULTI, &message) != 0)
 		return -ENOBUFS;
 	memcpy(mnl_nlmsg_put_extra_header(message, sizeof(ret)), &ret, sizeof(ret));

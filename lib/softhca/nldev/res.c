@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <infiniband/verbs.h>
@@ -99,22 +100,37 @@ row_of(const struct shca_nldev_call *call)
 	return NULL;
 }
 
-/** @return how many objects there are; @p object is set if that is more than @p index. */
-static unsigned int
-look(const struct shca_nldev_call *call, unsigned int device, enum shca_restrack_type type,
-	unsigned int index, struct shca_restrack *object)
+/** List the objects. @param[out] objects to be freed @return 0 or -ENOMEM */
+static int
+list(const struct shca_nldev_call *call, unsigned int device, enum shca_restrack_type type,
+	struct shca_restrack **objects, size_t *nb)
 {
 	struct shca_device *dev =
 		type != SHCA_RESTRACK_NB ? call->nldev->device(call->nldev->arg, device) : NULL;
 
 	/* A process that has opened no node has no device. */
-	return dev != NULL ? shca_restrack_get(dev, type, index, object) : 0;
+	if (dev != NULL)
+		return shca_restrack_list(dev, type, objects, nb);
+	*objects = NULL;
+	*nb = 0;
+	return 0;
+}
+
+static uint64_t
+count(const struct shca_nldev_call *call, unsigned int device, enum shca_restrack_type type)
+{
+	struct shca_restrack *objects;
+	size_t nb;
+
+	if (list(call, device, type, &objects, &nb) != 0)
+		return 0;
+	free(objects);
+	return nb;
 }
 
 static void
 put_counts(const struct shca_nldev_call *call, unsigned int device)
 {
-	struct shca_restrack unused;
 	struct nlattr *table, *entry;
 
 	shca_nldev_put_handle(call->message, device);
@@ -124,7 +140,7 @@ put_counts(const struct shca_nldev_call *call, unsigned int device)
 		mnl_attr_put_strz(
 			call->message, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, res_rows[i].name);
 		mnl_attr_put_u64(call->message, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR,
-			look(call, device, res_rows[i].type, UINT32_MAX, &unused));
+			count(call, device, res_rows[i].type));
 		mnl_attr_nest_end(call->message, entry);
 	}
 	mnl_attr_nest_end(call->message, table);
@@ -158,26 +174,37 @@ put_object(struct nlmsghdr *message, const struct res_row *row, const struct shc
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)object->pid);
 }
 
+static const struct shca_restrack *
+find(const struct shca_restrack *objects, size_t nb, uint32_t id)
+{
+	for (size_t i = 0; i < nb; i++)
+		if (objects[i].id == id)
+			return &objects[i];
+	return NULL;
+}
+
 int
 shca_nldev_res_doit(struct shca_nldev_call *call)
 {
 	const struct res_row *row = row_of(call);
-	struct shca_restrack object;
+	const struct shca_restrack *object;
+	struct shca_restrack *objects;
 	unsigned int device;
-	uint32_t id;
+	size_t nb;
 	int ret = shca_nldev_find_device(call, &device);
 
 	if (ret != 0 || row->id == 0 || call->attrs[row->id] == NULL)
 		return -EINVAL;
-	id = mnl_attr_get_u32(call->attrs[row->id]);
-	for (unsigned int i = 0; look(call, device, row->type, i, &object) > i; i++) {
-		if (object.id != id)
-			continue;
+	ret = list(call, device, row->type, &objects, &nb);
+	if (ret != 0)
+		return ret;
+	object = find(objects, nb, mnl_attr_get_u32(call->attrs[row->id]));
+	if (object != NULL) {
 		shca_nldev_put_handle(call->message, device);
-		put_object(call->message, row, &object);
-		return 0;
+		put_object(call->message, row, object);
 	}
-	return -ENOENT;
+	free(objects);
+	return object != NULL ? 0 : -ENOENT;
 }
 
 int
@@ -185,18 +212,19 @@ shca_nldev_res_dump(struct shca_nldev_call *call, unsigned int index)
 {
 	const struct res_row *row = row_of(call);
 	struct nlattr *table, *entry;
-	struct shca_restrack object;
 	unsigned int device;
 	int ret = shca_nldev_find_device(call, &device);
 
 	if (ret == 0)
 		ret = shca_nldev_check_port(call, device);
-	if (ret != 0 || look(call, device, row->type, index, &object) <= index)
+	if (ret == 0 && index == 0)
+		ret = list(call, device, row->type, &call->objects, &call->nb_objects);
+	if (ret != 0 || index >= call->nb_objects)
 		return ret;
 	shca_nldev_put_handle(call->message, device);
 	table = mnl_attr_nest_start(call->message, row->table);
 	entry = mnl_attr_nest_start(call->message, row->entry);
-	put_object(call->message, row, &object);
+	put_object(call->message, row, &call->objects[index]);
 	mnl_attr_nest_end(call->message, entry);
 	mnl_attr_nest_end(call->message, table);
 	return 1;

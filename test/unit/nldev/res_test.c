@@ -24,6 +24,7 @@ static struct {
 	_Alignas(8) uint8_t bytes[8 * SHCA_NLDEV_DATAGRAM_MAX];
 	size_t length;
 	struct shca_device *dev; /* NULL: not opened */
+	void (*then)(void);      /* called once, behind the first datagram, or NULL */
 } sent;
 
 static int
@@ -34,6 +35,9 @@ take(void *arg, const void *bytes, size_t length)
 	test_padding(bytes, length, 0);
 	memcpy(sent.bytes + sent.length, bytes, length);
 	sent.length += length;
+	if (sent.then != NULL)
+		sent.then();
+	sent.then = NULL;
 	return 0;
 }
 
@@ -318,6 +322,63 @@ test_one(void **state)
 	end_world(&world);
 }
 
+#define NB_DOMAINS 200
+
+static struct {
+	struct rig *rig;
+	uint32_t handle[NB_DOMAINS], pdn[NB_DOMAINS];
+} domains;
+
+static void
+make_domains(struct rig *rig)
+{
+	domains.rig = rig;
+	for (unsigned int i = 0; i < NB_DOMAINS; i++) {
+		const struct ib_uverbs_alloc_pd request = { .response = 0 };
+		struct ib_uverbs_alloc_pd_resp response;
+		struct mlx5_ib_alloc_pd_resp driver;
+		const struct command command = { .number = IB_USER_VERBS_CMD_ALLOC_PD,
+			.in = &request,
+			.in_length = sizeof(request),
+			.out = &response,
+			.out_length = sizeof(response),
+			.driver_out = &driver,
+			.driver_out_length = sizeof(driver) };
+
+		assert_int_equal(command_run(rig->file, &command), 0);
+		domains.handle[i] = response.pd_handle;
+		domains.pdn[i] = driver.pdn;
+	}
+}
+
+static void
+destroy_first(void)
+{
+	assert_int_equal(
+		frame_handle_only(domains.rig->file, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY,
+			UVERBS_ATTR_DESTROY_PD_HANDLE, domains.handle[0]),
+		0);
+}
+
+/** An object that goes meanwhile takes no other one out of the list. */
+static void
+test_going(void **state)
+{
+	struct world world;
+	unsigned int nb = 0;
+
+	make_world(&world, *state);
+	make_domains(*state);
+	sent.then = destroy_first;
+	ask(&(const struct asked){ NLDEV(RES_PD_GET), NLM_F_DUMP, 0, 0 });
+	assert_null(sent.then);
+	for (unsigned int i = 0; answer_at(i)->nlmsg_type != NLMSG_DONE; i++)
+		for (unsigned int j = 1; j < NB_DOMAINS; j++)
+			nb += domains.pdn[j] == MEMBER(i, PD, PDN);
+	assert_int_equal(nb, NB_DOMAINS - 1);
+	end_world(&world);
+}
+
 int
 main(void)
 {
@@ -325,6 +386,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_counts, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_lists, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_one, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_going, rig_setup, rig_teardown),
 	};
 
 	test_padding_set_up();

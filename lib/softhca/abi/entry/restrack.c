@@ -2,7 +2,9 @@
 /* One row a type: the class of its objects, and what is told of one. */
 #include "abi/entry/restrack.h"
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <infiniband/verbs.h>
@@ -77,44 +79,56 @@ static const struct {
 	[SHCA_RESTRACK_MR] = { &shca_mr_class, describe_mr },
 };
 
-/** The search for one object. */
-struct search {
+struct list {
 	enum shca_restrack_type type;
-	unsigned int index, nb;
-	struct shca_restrack *out;
+	struct shca_restrack *object;
+	size_t nb;
+	bool is_short; /* of memory */
 };
 
+/** The room doubles when it is full. */
 static void
-found(struct search *search, const struct shca_restrack *object)
+add(struct list *list, const struct shca_restrack *object)
 {
-	if (search->nb++ == search->index)
-		*search->out = *object;
+	struct shca_restrack *more;
+
+	if ((list->nb & (list->nb - 1)) == 0) {
+		more = reallocarray(
+			list->object, list->nb == 0 ? 1 : 2 * list->nb, sizeof(*list->object));
+		if (more == NULL) {
+			list->is_short = true;
+			return;
+		}
+		list->object = more;
+	}
+	list->object[list->nb++] = *object;
 }
 
 static void
-search_file(struct shca_file *file, void *arg)
+list_file(struct shca_file *file, void *arg)
 {
-	struct search *search = arg;
+	struct list *list = arg;
 	struct shca_restrack one = { .id = file->context.ctxn, .pid = file->context.pid };
 	const struct shca_object *object;
 
-	if (!file->has_context)
+	if (!file->has_context || list->is_short)
 		return;
-	if (search->type == SHCA_RESTRACK_CTX)
-		found(search, &one);
-	else
-		TAILQ_FOREACH_REVERSE(object, &file->objects, shca_object_list, link)
-		{
-			if (object->class != restrack_rows[search->type].class)
-				continue;
-			one = (struct shca_restrack){
-				.ctxn = file->context.ctxn,
-				.pid = file->context.pid,
-				.nb_users = object->nb_users,
-			};
-			if (restrack_rows[search->type].describe(object, &one))
-				found(search, &one);
-		}
+	if (list->type == SHCA_RESTRACK_CTX) {
+		add(list, &one);
+		return;
+	}
+	TAILQ_FOREACH_REVERSE(object, &file->objects, shca_object_list, link)
+	{
+		if (object->class != restrack_rows[list->type].class || list->is_short)
+			continue;
+		one = (struct shca_restrack){
+			.ctxn = file->context.ctxn,
+			.pid = file->context.pid,
+			.nb_users = object->nb_users,
+		};
+		if (restrack_rows[list->type].describe(object, &one))
+			add(list, &one);
+	}
 }
 
 uint64_t
@@ -123,12 +137,20 @@ shca_restrack_init_serial(void)
 	return shca_qp_last_init();
 }
 
-unsigned int
-shca_restrack_get(struct shca_device *dev, enum shca_restrack_type type, unsigned int index,
-	struct shca_restrack *object)
+int
+shca_restrack_list(struct shca_device *dev, enum shca_restrack_type type,
+	struct shca_restrack **objects, size_t *nb)
 {
-	struct search search = { .type = type, .index = index, .out = object };
+	struct list list = { .type = type };
 
-	shca_file_each(dev, search_file, &search);
-	return search.nb;
+	*objects = NULL;
+	*nb = 0;
+	shca_file_each(dev, list_file, &list);
+	if (list.is_short) {
+		free(list.object);
+		return -ENOMEM;
+	}
+	*objects = list.object;
+	*nb = list.nb;
+	return 0;
 }

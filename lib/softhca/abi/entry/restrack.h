@@ -3,6 +3,7 @@
 #ifndef SHCA_ABI_ENTRY_RESTRACK_H
 #define SHCA_ABI_ENTRY_RESTRACK_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -35,12 +36,11 @@ struct shca_restrack {
 };
 
 /**
- * Look at object @p index of a type; old objects of a context come first. Takes the device lock.
- * @return how many there are; @p object is set if that is more than @p index.
+ * List the objects of a type; old objects of a context come first. Takes the device lock, once.
+ * @param[out] objects to be freed; NULL: there are none @return 0 or -ENOMEM
  */
-unsigned int shca_restrack_get(struct shca_device *dev, enum shca_restrack_type type,
-	unsigned int index, struct shca_restrack *object);
-
+int shca_restrack_list(struct shca_device *dev, enum shca_restrack_type type,
+	struct shca_restrack **objects, size_t *nb);
 /** @return init_serial of the last QP of the process that left RESET; 0: none has. */
 uint64_t shca_restrack_init_serial(void);
 
