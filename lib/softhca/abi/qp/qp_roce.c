@@ -67,22 +67,22 @@ int
 shca_qp_create_roce(
 	struct shca_file *file, struct shca_qp_object *qp, const struct mlx5_ib_create_qp *request)
 {
+	/* set_rq_size() looks at neither without a receive queue. */
+	const uint32_t nb_wqes = shca_qp_has_rq(qp) ? request->rq_wqe_count : 0;
+	const uint32_t shift = shca_qp_has_rq(qp) ? request->rq_wqe_shift : 0;
 	struct shca_roce_qp_attr attr;
 	uint8_t *dbrec, *ring = NULL;
 	uint64_t rq_bytes, sq_bytes;
-	uint32_t nb_wqes;
 	int ret;
 
 	if (shca_gid_nb(file->dev) == 0)
 		return -EOPNOTSUPP;
-	/* set_rq_size() */
-	nb_wqes = shca_qp_has_rq(qp) ? request->rq_wqe_count : 0;
 	if (nb_wqes == 0)
 		qp->cap.max_recv_sge = 0;
 	/* One buffer: receive queue, then send queue (LX hw/mlx5/qp.c _create_user_qp). */
-	rq_bytes = (uint64_t)nb_wqes << request->rq_wqe_shift;
+	rq_bytes = (uint64_t)nb_wqes << shift;
 	sq_bytes = (uint64_t)request->sq_wqe_count * WQEBB_BYTES;
-	if ((nb_wqes & (nb_wqes - 1)) != 0 || request->rq_wqe_shift >= 32 || qp->rwq_ind != NULL)
+	if ((nb_wqes & (nb_wqes - 1)) != 0 || qp->rwq_ind != NULL)
 		return -EINVAL;
 	/* set_rq_size(): a query tells of the ring, not of the wish. */
 	qp->cap.max_recv_wr = nb_wqes;
@@ -99,7 +99,7 @@ shca_qp_create_roce(
 		.dbrec = (__be32 *)(void *)dbrec,
 		.nb_wqebbs = request->sq_wqe_count,
 		.nb_wqes = nb_wqes,
-		.stride_bytes = 1u << request->rq_wqe_shift,
+		.stride_bytes = 1u << shift,
 		.has_signature = (request->flags & MLX5_QP_FLAG_SIGNATURE) != 0,
 		.signal_all = qp->signal_all,
 		.blocks_own = qp->blocks_own,

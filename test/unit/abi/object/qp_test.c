@@ -103,6 +103,21 @@ test_create_raw_qp(void **state)
 	}
 }
 
+/** One that receives nothing has no receive queue, whatever the request says of it. */
+static void
+test_no_receive_queue(void **state)
+{
+	struct rig *rig = *state;
+	struct qp_request request;
+
+	qp_request_init(rig, &request, rig_cq(rig), -1);
+	request.type = IB_UVERBS_QPT_XRC_INI;
+	request.driver.rq_wqe_count = 3;
+	request.driver.rq_wqe_shift = 64;
+	assert_int_equal(qp_request_run(rig, &request), 0);
+	assert_int_equal(request.cap_answer.max_recv_wr, 0);
+}
+
 static void
 test_create_hash_qp(void **state)
 {
@@ -457,6 +472,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_create_raw_qp),
+		TEST(test_no_receive_queue),
 		TEST(test_create_hash_qp),
 		TEST(test_hash_qp_without_hash),
 		TEST(test_qp_capabilities),
