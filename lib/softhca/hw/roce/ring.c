@@ -329,9 +329,9 @@ shca_roce_fail_sq(struct shca_roce_qp *qp, const struct shca_wr *wr, uint8_t syn
 	qp->first_syndrome = syndrome;
 }
 
-/** End the send WQE at sq_ci. */
+/** End the send WQE at sq_ci, of those up to @p pi. */
 static void
-flush_sq(struct shca_roce_qp *qp)
+flush_sq(struct shca_roce_qp *qp, uint16_t pi)
 {
 	struct shca_cqe_fault fault = {
 		.cqe_opcode = MLX5_CQE_REQ_ERR,
@@ -340,7 +340,7 @@ flush_sq(struct shca_roce_qp *qp)
 		.user_index = qp->attr.user_index,
 		.wqe_counter = qp->sq_ci,
 	};
-	const uint16_t nb_left = (uint16_t)(shca_roce_sq_pi(qp) - qp->sq_ci);
+	const uint16_t nb_left = (uint16_t)(pi - qp->sq_ci);
 	struct shca_wqe wqe;
 
 	shca_wqe_decode_ctrl(qp->attr.sq_ring +
@@ -354,15 +354,16 @@ flush_sq(struct shca_roce_qp *qp)
 	push_fault(qp, qp->attr.send_cq, &fault);
 }
 
-/** End the receive WQE that is taken, and all of the own ring; those of a shared one are others'.
- * The owner learns that no more of those end here (IBTA 11.6.3.1, last WQE reached). */
+/** End the receive WQE that is taken, and as many as the own ring has; those of a shared one are
+ * others'. The owner learns that no more of those end here (IBTA 11.6.3.1, last WQE reached). */
 static unsigned int
 flush_rq(struct shca_roce_qp *qp)
 {
 	const bool shares = qp->attr.srq != NULL || qp->attr.type == SHCA_ROCE_XRC_TGT;
 	unsigned int nb = 0;
 
-	while (qp->rx_wqe.is_taken || (!shares && shca_roce_take_rq(qp))) {
+	while (qp->rx_wqe.is_taken ||
+		(!shares && nb <= qp->attr.nb_wqes && shca_roce_take_rq(qp))) {
 		shca_roce_fail_rq(qp, MLX5_CQE_SYNDROME_WR_FLUSH_ERR);
 		nb++;
 	}
@@ -377,12 +378,15 @@ unsigned int
 shca_roce_flush(struct shca_roce_qp *qp)
 {
 	unsigned int nb = 0;
+	uint16_t pi;
 
 	if (qp->is_dead)
 		return 0;
 	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
-	for (; qp->attr.nb_wqebbs != 0 && shca_roce_sq_pi(qp) != qp->sq_ci; nb++) {
-		flush_sq(qp);
+	/* What is posted meanwhile is the next round's: a program may post as fast. */
+	pi = (uint16_t)(qp->sq_ci + shca_roce_nb_posted(qp, qp->sq_ci));
+	for (; pi != qp->sq_ci; nb++) {
+		flush_sq(qp, pi);
 		shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
 	}
 	return qp->state == SHCA_ROCE_SQE ? nb : nb + flush_rq(qp);
