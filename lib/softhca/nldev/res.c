@@ -35,13 +35,26 @@ put_cq(struct nlmsghdr *message, const struct shca_restrack *object)
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_CTXN, object->ctxn);
 }
 
+/** fill_res_qp_entry(), fill_res_qp_entry_query() */
 static void
 put_qp(struct nlmsghdr *message, const struct shca_restrack *object)
 {
+	const bool is_connected = object->qp_type == IBV_QPT_RC || object->qp_type == IBV_QPT_UC;
+	const bool is_xrc =
+		object->qp_type == IBV_QPT_XRC_SEND || object->qp_type == IBV_QPT_XRC_RECV;
+
 	if (object->qp_state != IBV_QPS_RESET)
 		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, object->port);
-	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PDN, object->pdn);
-	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_SQ_PSN, 0);
+	if (object->pdn != 0)
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PDN, object->pdn);
+	if (is_connected) {
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_RQPN, object->rqpn);
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_RQ_PSN, object->rq_psn);
+	}
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_SQ_PSN, object->sq_psn);
+	if (is_connected || is_xrc)
+		mnl_attr_put_u8(
+			message, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, object->path_mig_state);
 	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_RES_TYPE, object->qp_type);
 	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_RES_STATE, object->qp_state);
 }

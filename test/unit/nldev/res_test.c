@@ -322,6 +322,42 @@ test_one(void **state)
 	end_world(&world);
 }
 
+/** Of a queue pair: the member of a byte. */
+static uint8_t
+byte_of(unsigned int index, uint16_t type)
+{
+	return mnl_attr_get_u8(
+		member(index, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY, type));
+}
+
+static void
+test_transport(void **state)
+{
+	struct world world;
+	struct qp_request qp;
+
+	make_world(&world, *state);
+	qp_request_init(*state, &qp, rig_cq(*state), -1);
+	qp.type = IB_UVERBS_QPT_RC;
+	assert_int_equal(qp_request_run(*state, &qp), 0);
+	ask(&(const struct asked){ NLDEV(RES_QP_GET), NLM_F_DUMP, 0, 0 });
+	assert_int_equal(result_of(2), 0);
+	assert_int_equal(MEMBER(0, QP, LQPN), world.qpn);
+	assert_null(member(
+		0, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY, RDMA_NLDEV_ATTR_RES_RQPN));
+	assert_int_equal(MEMBER(1, QP, LQPN), qp.number);
+	assert_int_equal(MEMBER(1, QP, PDN), MEMBER(0, QP, PDN));
+	assert_int_equal(MEMBER(1, QP, RQPN), 0);
+	assert_int_equal(MEMBER(1, QP, RQ_PSN), 0);
+	assert_int_equal(MEMBER(1, QP, SQ_PSN), 0);
+	assert_int_equal(byte_of(1, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE), IBV_MIG_MIGRATED);
+	assert_int_equal(byte_of(1, RDMA_NLDEV_ATTR_RES_TYPE), IBV_QPT_RC);
+	assert_int_equal(byte_of(1, RDMA_NLDEV_ATTR_RES_STATE), IBV_QPS_RESET);
+	ask(&(const struct asked){ NLDEV(RES_QP_GET), 0, RDMA_NLDEV_ATTR_RES_LQPN, qp.number });
+	assert_int_equal(answer_at(0)->nlmsg_type, NLDEV(RES_QP_GET));
+	end_world(&world);
+}
+
 #define NB_DOMAINS 200
 
 static struct {
@@ -386,6 +422,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_counts, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_lists, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_one, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_transport, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_going, rig_setup, rig_teardown),
 	};
 

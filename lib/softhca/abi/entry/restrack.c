@@ -13,10 +13,12 @@
 #include "abi/memory/classes.h"
 #include "abi/entry/file.h"
 #include "abi/object/commands.h"
+#include "abi/qp/qp_roce.h"
 #include "base/mem.h"
 #include "hw/queue/cq.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
+#include "hw/roce/roce_qp.h"
 
 /** @return whether the object is tracked. */
 typedef bool (*describe_fn)(const struct shca_object *object, struct shca_restrack *out);
@@ -38,22 +40,42 @@ describe_cq(const struct shca_object *object, struct shca_restrack *out)
 	return true;
 }
 
+static void
+describe_roce(const struct shca_qp_object *qp, struct shca_restrack *out)
+{
+	struct ib_uverbs_query_qp_resp response = { 0 };
+
+	shca_qp_query_roce(qp, &response);
+	out->id = shca_roce_qp_number(qp->roce);
+	out->qp_type = qp->type;
+	out->qp_state = response.qp_state;
+	out->rqpn = response.dest_qp_num;
+	out->sq_psn = response.sq_psn;
+	out->rq_psn = response.rq_psn;
+	out->path_mig_state = response.path_mig_state;
+}
+
 /** A hash QP has the number 0, of which the kernel tracks none but the first. */
 static bool
 describe_qp(const struct shca_object *object, struct shca_restrack *out)
 {
 	const struct shca_qp_object *qp = (const struct shca_qp_object *)object;
 
-	if (qp->sq == NULL && qp->rq == NULL)
+	if (qp->sq == NULL && qp->rq == NULL && qp->roce == NULL)
 		return false;
-	out->id = qp->sq != NULL ? shca_sq_number(qp->sq) : shca_rq_number(qp->rq);
-	out->pdn = qp->pd->pdn;
-	out->qp_type = IBV_QPT_RAW_PACKET;
-	out->qp_state = qp->state;
+	/* An XRC target has no domain. */
+	out->pdn = qp->pd != NULL ? qp->pd->pdn : 0;
 	out->port = qp->port;
 	out->init_serial = qp->init_serial;
 	out->init_out_of_buffer = qp->init_out_of_buffer;
 	out->out_of_buffer = qp->rq != NULL ? shca_rq_out_of_buffer(qp->rq) : 0;
+	if (qp->roce != NULL) {
+		describe_roce(qp, out);
+		return true;
+	}
+	out->id = qp->sq != NULL ? shca_sq_number(qp->sq) : shca_rq_number(qp->rq);
+	out->qp_type = IBV_QPT_RAW_PACKET;
+	out->qp_state = qp->state;
 	return true;
 }
 

@@ -210,6 +210,17 @@ set_sending_port(struct shca_qp_object *qp, uint8_t port)
 }
 
 static int
+modify_roce(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
+{
+	const uint8_t from = qp->state;
+	const int ret = shca_qp_modify_roce(qp, request);
+
+	if (ret == 0 && from == IBV_QPS_RESET && qp->state == IBV_QPS_INIT)
+		note_init(qp);
+	return ret;
+}
+
+static int
 modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, const struct rate *rate)
 {
 	struct shca_object *object;
@@ -229,7 +240,7 @@ modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, const 
 	if (qp->rwq_ind != NULL)
 		return -ENOSYS;
 	if (qp->roce != NULL)
-		return shca_qp_modify_roce(qp, request);
+		return modify_roce(qp, request);
 	to = request->attr_mask & IBV_QP_STATE ? request->qp_state : qp->state;
 	if (to >= NB_STATES || !transitions[qp->state][to].is_allowed)
 		return -EINVAL;
