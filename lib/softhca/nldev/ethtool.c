@@ -31,9 +31,13 @@ exchange(const struct shca_nldev *nldev, unsigned int device,
 	if (bytes == NULL)
 		return -ENOMEM;
 	ret = shca_user_copy_in(bytes, data, row->size);
+	/* The one that the privilege was asked for; another thread may have written another. */
+	memcpy(bytes, &row->command, sizeof(row->command));
 	length = ret == 0 ? shca_ethtool_length(row, bytes) : 0;
 	if (ret == 0)
-		ret = length == 0 ? -ENOMEM : shca_user_copy_in(bytes, data, length);
+		ret = length == 0 ? -ENOMEM
+				  : shca_user_copy_in(bytes + row->size, data + row->size,
+					    length - row->size);
 	if (ret == 0)
 		ret = shca_owner_run(nldev, device, bytes, &length);
 	if (ret == 0)
