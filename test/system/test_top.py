@@ -98,6 +98,21 @@ def test_the_netdev_gets_frames_too():
         assert table(top(card), "PID") == [["-", f"netdev {name}", "mlx5_0", *table(top(card), "PID")[0][3:]]]
 
 
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=str(host.why_no_tap()))
+def test_flows_of_one_place():
+    """Tables of aRFS have one level and count their entries each: the marked rule moves through them all."""
+    with cards.up(f"wire=loop,kernel=tap:{host.name('c')},mac={MAC}") as card:
+        for kind in ("tcp4", "udp4"):
+            flow = f"flow-type={kind},src-ip=192.0.2.1,dst-ip=192.0.2.2,src-port=7,dst-port=8,action=0"
+            cards.softhca("ctl", "--on", card, "arfs", flow)
+        with live(card) as screen:
+            for key, number in (("k", "1"), ("j", "2"), ("j", "2"), ("k", "1")):
+                screen.press(key)
+                screen.until(lambda s, number=number: s.marked and s.marked[0].split()[0] == number)
+            screen.press("q")
+            assert screen.ended() == 0
+
+
 def test_mistakes():
     with cards.up("wire=null") as card:
         for words, said in ((("top", "--x"), "it takes --once and the name of one card: what is '--x'?"),

@@ -166,6 +166,7 @@ static int
 add_rule(struct app_sample *sample, const struct app_row *table, const struct app_tree *entry)
 {
 	const struct app_tree *of = app_tree_elements(entry, "contexts");
+	const struct app_tree *match = app_tree_find(entry, "match");
 	struct app_row rule = *table;
 
 	rule.tree = entry;
@@ -173,9 +174,12 @@ add_rule(struct app_sample *sample, const struct app_row *table, const struct ap
 		rule.pid = (pid_t)app_tree_number(of, "pid");
 		rule.comm = app_tree_text(of, "comm");
 	}
-	snprintf(rule.key, sizeof(rule.key), "%.48s/%u/%.12s/%.8s/%" PRIu64 "/%" PRIu64, rule.card,
-		rule.port, app_tree_text(rule.table, "type"), app_tree_text(rule.table, "owner"),
-		app_tree_number(rule.table, "level"), app_tree_number(entry, "index"));
+	/* The tables of aRFS have one level, and each a protocol of its own. */
+	snprintf(rule.key, sizeof(rule.key),
+		"%.48s/%u/%.12s/%.8s/%" PRIu64 "/%" PRIu64 "/%.13s/%.9s", rule.card, rule.port,
+		app_tree_text(rule.table, "type"), app_tree_text(rule.table, "owner"),
+		app_tree_number(rule.table, "level"), app_tree_number(entry, "index"),
+		app_tree_text(match, "out.ethtype"), app_tree_text(match, "out.ip_prot"));
 	count(&rule, rule_counts);
 	return add_row(&sample->list[APP_SAMPLE_RULES], &rule) != NULL ? 0 : -1;
 }

@@ -10,6 +10,7 @@
 #include "top/tree.h"
 
 #define APP_SAMPLE_CARDS_MAX 16
+#define APP_SAMPLE_KEY_MAX   128
 
 /** What there are lists of. */
 enum app_sample_kind {
@@ -34,7 +35,7 @@ enum app_sample_count {
 };
 
 struct app_row {
-	char key[96];                        /**< the same in the next sample */
+	char key[APP_SAMPLE_KEY_MAX];        /**< the same in the next sample */
 	size_t number;                       /**< in the list as ctl has it, from 1 */
 	const char *card;                    /**< "": there is one */
 	unsigned int port;                   /**< of mlx5_<port> */

@@ -21,9 +21,9 @@ enum app_view_order {
 
 struct app_view {
 	enum app_view_order order;
-	unsigned int width, height; /**< of the terminal; 0: no limit */
-	bool is_live;               /**< one rule is marked, and lines end for a terminal */
-	char selected[96];          /**< the key of the marked rule */
+	unsigned int width, height;        /**< of the terminal; 0: no limit */
+	bool is_live;                      /**< one rule is marked, and lines end for a terminal */
+	char selected[APP_SAMPLE_KEY_MAX]; /**< the key of the marked rule */
 };
 
 /** @return the name of an order. */
