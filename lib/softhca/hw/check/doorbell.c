@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "hw/format/hw.h"
 #include "hw/state/device.h"
 #include "hw/state/sq.h"
@@ -220,9 +221,11 @@ wipe(struct shca_doorbell_page *page, uint32_t number)
 	}
 }
 
-void
-shca_doorbell_forget(struct shca_sq *sq)
+/** Look for the last time, and report what is missing. */
+static void
+look_last(void *arg)
 {
+	struct shca_sq *sq = arg;
 	struct shca_device *dev = sq->dev;
 	/* A doorbell first seen now may belong to a record that was cleared for the reset. */
 	bool was_early = sq->bell.is_early;
@@ -235,7 +238,16 @@ shca_doorbell_forget(struct shca_sq *sq)
 		report(sq, SHCA_FINDING_RECORD_WITHOUT_DOORBELL, sq->bell.last);
 	if (was_early && sq->state == SHCA_QUEUE_READY)
 		report(sq, SHCA_FINDING_DOORBELL_WITHOUT_RECORD, sq->bell.rung);
+}
+
+void
+shca_doorbell_forget(struct shca_sq *sq)
+{
+	struct shca_doorbell_page *page;
+
+	/* The program may have unmapped a record, of this queue or another one. */
+	(void)shca_mem_guard_run(look_last, sq);
 	sq->bell = (struct shca_doorbell){ 0 };
-	LIST_FOREACH (page, &dev->doorbell_pages, link)
+	LIST_FOREACH (page, &sq->dev->doorbell_pages, link)
 		wipe(page, sq->number);
 }

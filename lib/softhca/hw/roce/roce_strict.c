@@ -364,6 +364,12 @@ check_early(struct shca_roce_qp *qp)
 		check_posted(qp, MLX5_RCV_DBR, SHCA_FINDING_RECEIVE_STATE);
 }
 
+static void
+check_early_of(void *qp)
+{
+	check_early(qp);
+}
+
 void
 shca_roce_strict_modify(
 	struct shca_roce_qp *qp, enum shca_roce_state state, const struct shca_roce_qp_conf *conf)
@@ -372,8 +378,9 @@ shca_roce_strict_modify(
 		return;
 	if (qp->state == SHCA_ROCE_RESET)
 		qp->told = qp->has_begun = 0;
+	/* Should the program have unmapped the record, the next round finds that. */
 	if (qp->state < SHCA_ROCE_RTS)
-		check_early(qp);
+		(void)shca_mem_guard_run(check_early_of, qp);
 	if (qp->state == SHCA_ROCE_INIT || qp->state == SHCA_ROCE_RTR)
 		check_conf(qp, state, conf);
 }

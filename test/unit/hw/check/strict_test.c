@@ -566,6 +566,27 @@ nothing_changes_what_is_done(void **state)
 	}
 }
 
+/** A queue that is reset is looked at for the last time, whatever its program has unmapped. */
+static void
+record_is_gone(void **state)
+{
+	struct strict_rig strict_rig;
+	struct rig *rig = &strict_rig.rig;
+
+	(void)state;
+	strict_rig_start(&strict_rig);
+	rig_open(rig);
+	strict_rig_watch(&strict_rig);
+	for (unsigned int i = 0; i < 256; i++)
+		shca_device_step(rig->dev); /* cmocka's handler gives way to the guard's */
+	munmap(rig->sq_attr.dbrec, 4096);
+	strict_rig.page[0x800 / 8] = htobe64((uint64_t)shca_sq_number(rig->sq) << 8 | 1);
+	shca_device_lock(rig->dev);
+	shca_sq_modify(rig->sq, SHCA_QUEUE_RESET);
+	shca_device_unlock(rig->dev);
+	strict_rig_end(&strict_rig);
+}
+
 int
 main(void)
 {
@@ -574,6 +595,7 @@ main(void)
 		cmocka_unit_test(without_it_silence),
 		cmocka_unit_test(every_rule_is_reached),
 		cmocka_unit_test(nothing_changes_what_is_done),
+		cmocka_unit_test(record_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
