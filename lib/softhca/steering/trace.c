@@ -207,9 +207,11 @@ change(struct shca_trace *trace, const struct shca_fte *fte)
 		conf->rewrite == NULL)
 		return false;
 	length = conf->rewrite(&fte->modify_set, trace->packet, conf->room);
-	if (length != 0)
-		shca_parse(conf->room, length, &trace->changed);
-	return length != 0;
+	if (length == 0)
+		return false;
+	shca_parse(conf->room, length, &trace->changed);
+	trace->changed.source_port = trace->packet->source_port;
+	return true;
 }
 
 void
