@@ -17,9 +17,11 @@ struct shca_nldev_call {
 	const struct nlmsghdr *request;
 	const struct nlattr *attrs[RDMA_NLDEV_ATTR_MAX]; /**< of the request; NULL: not there */
 	struct nlmsghdr *message; /**< room for SHCA_NLDEV_MESSAGE_MAX bytes; begun */
-	/** Of a dump: what its messages are about, of one moment; freed with the call. */
+	/** What the answer is about, of one moment; freed with the call. */
 	struct shca_restrack *objects;
 	size_t nb_objects;
+	struct shca_restrack *qps; /**< of SRQs: queue pairs by number */
+	size_t nb_qps;
 };
 
 /** @return how many ports a device has. */

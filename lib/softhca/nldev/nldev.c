@@ -94,6 +94,7 @@ take_attr(const struct nlattr *attr, void *arg)
 	case RDMA_NLDEV_ATTR_RES_LQPN:
 	case RDMA_NLDEV_ATTR_RES_MRN:
 	case RDMA_NLDEV_ATTR_RES_CTXN:
+	case RDMA_NLDEV_ATTR_RES_SRQN:
 	case RDMA_NLDEV_ATTR_STAT_RES:
 	case RDMA_NLDEV_ATTR_STAT_MODE:
 	case RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK:
@@ -138,21 +139,29 @@ run_dump(struct datagram *datagram, struct shca_nldev_call *call,
 
 	for (unsigned int index = 0;; index++) {
 		ret = begin(datagram, call->request, type, NLM_F_MULTI, &call->message);
-		if (ret != 0) {
-			free(call->objects);
+		if (ret != 0)
 			return ret;
-		}
 		ret = command->dump(call, index);
 		if (ret <= 0)
 			break;
 		end(datagram, call->message);
 	}
-	free(call->objects);
 	if (begin(datagram, call->request, NLMSG_DONE, NLM_F_MULTI, &message) != 0)
 		return -ENOBUFS;
 	memcpy(mnl_nlmsg_put_extra_header(message, sizeof(ret)), &ret, sizeof(ret));
 	end(datagram, message);
 	return flush(datagram);
+}
+
+static int
+run_either(struct datagram *datagram, struct shca_nldev_call *call, bool is_dump)
+{
+	const struct shca_nldev_command *command =
+		&shca_nldev_commands[RDMA_NL_GET_OP(call->request->nlmsg_type)];
+
+	if (is_dump)
+		return command->dump != NULL ? run_dump(datagram, call, command) : -EOPNOTSUPP;
+	return command->doit != NULL ? run_doit(datagram, call, command) : 0;
 }
 
 /** core/netlink.c rdma_nl_rcv_msg(). @return 0 or a negative errno for the answer. */
@@ -161,19 +170,19 @@ run(struct datagram *datagram, const struct nlmsghdr *request, bool *dumped)
 {
 	struct shca_nldev_call call = { .nldev = datagram->nldev, .request = request };
 	const unsigned int op = RDMA_NL_GET_OP(request->nlmsg_type);
-	const struct shca_nldev_command *command;
+	int ret;
 
 	if (RDMA_NL_GET_CLIENT(request->nlmsg_type) != RDMA_NL_NLDEV || op >= RDMA_NLDEV_NUM_OPS)
 		return -EINVAL;
-	command = &shca_nldev_commands[op];
-	if (command->doit == NULL && command->dump == NULL)
+	if (shca_nldev_commands[op].doit == NULL && shca_nldev_commands[op].dump == NULL)
 		return -EINVAL;
 	if (mnl_attr_parse(request, 0, take_attr, &call) < 0)
 		return -EINVAL;
 	*dumped = (request->nlmsg_flags & NLM_F_DUMP) != 0;
-	if (*dumped)
-		return command->dump != NULL ? run_dump(datagram, &call, command) : -EOPNOTSUPP;
-	return command->doit != NULL ? run_doit(datagram, &call, command) : 0;
+	ret = run_either(datagram, &call, *dumped);
+	free(call.objects);
+	free(call.qps);
+	return ret;
 }
 
 int

@@ -10,25 +10,33 @@
 
 #include <infiniband/verbs.h>
 #include <linux/capability.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 
 #include "abi/core/caps.h"
 #include "abi/entry/restrack.h"
 #include "config/options.h"
 #include "nldev/call.h"
 
+/** For the last entry of a list, and what follows it. */
+#define ROOM_BEHIND 64
+
 /** Put the members of one object. */
-typedef void (*put_fn)(struct nlmsghdr *message, const struct shca_restrack *object);
+typedef void (*put_fn)(struct shca_nldev_call *call, const struct shca_restrack *object);
 
 static void
-put_pd(struct nlmsghdr *message, const struct shca_restrack *object)
+put_pd(struct shca_nldev_call *call, const struct shca_restrack *object)
 {
+	struct nlmsghdr *message = call->message;
+
 	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_RES_USECNT, object->nb_users);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_CTXN, object->ctxn);
 }
 
 static void
-put_cq(struct nlmsghdr *message, const struct shca_restrack *object)
+put_cq(struct shca_nldev_call *call, const struct shca_restrack *object)
 {
+	struct nlmsghdr *message = call->message;
+
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_CQE, object->cqes);
 	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_RES_USECNT, object->nb_users);
 	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_DEV_DIM, 0);
@@ -37,8 +45,9 @@ put_cq(struct nlmsghdr *message, const struct shca_restrack *object)
 
 /** fill_res_qp_entry(), fill_res_qp_entry_query() */
 static void
-put_qp(struct nlmsghdr *message, const struct shca_restrack *object)
+put_qp(struct shca_nldev_call *call, const struct shca_restrack *object)
 {
+	struct nlmsghdr *message = call->message;
 	const bool is_connected = object->qp_type == IBV_QPT_RC || object->qp_type == IBV_QPT_UC;
 	const bool is_xrc =
 		object->qp_type == IBV_QPT_XRC_SEND || object->qp_type == IBV_QPT_XRC_RECV;
@@ -60,8 +69,10 @@ put_qp(struct nlmsghdr *message, const struct shca_restrack *object)
 }
 
 static void
-put_mr(struct nlmsghdr *message, const struct shca_restrack *object)
+put_mr(struct shca_nldev_call *call, const struct shca_restrack *object)
 {
+	struct nlmsghdr *message = call->message;
+
 	if (shca_caps_has(CAP_NET_ADMIN)) {
 		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_RKEY, object->key);
 		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_LKEY, object->key);
@@ -71,10 +82,61 @@ put_mr(struct nlmsghdr *message, const struct shca_restrack *object)
 }
 
 static void
-put_ctx(struct nlmsghdr *message, const struct shca_restrack *object)
+put_ctx(struct shca_nldev_call *call, const struct shca_restrack *object)
 {
-	(void)message;
+	(void)call;
 	(void)object;
+}
+
+/** Numbers from @p first to @p last. */
+static void
+put_range(struct nlmsghdr *message, uint32_t first, uint32_t last)
+{
+	struct nlattr *entry = mnl_attr_nest_start(message, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+
+	if (first == last) {
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_LQPN, first);
+	} else {
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_MIN_RANGE, first);
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_MAX_RANGE, last);
+	}
+	mnl_attr_nest_end(message, entry);
+}
+
+/** fill_res_srq_qps(), as far as the message has room. */
+static void
+put_users(struct shca_nldev_call *call, uint32_t srqn)
+{
+	struct nlattr *table = mnl_attr_nest_start(call->message, RDMA_NLDEV_ATTR_RES_QP);
+	uint32_t first = 0, last = 0; /* 0 is no queue pair's */
+
+	for (size_t i = 0;
+		i < call->nb_qps && call->message->nlmsg_len < SHCA_NLDEV_MESSAGE_MAX - ROOM_BEHIND;
+		i++) {
+		const uint32_t qpn = call->qps[i].id;
+
+		if (call->qps[i].srqn != srqn)
+			continue;
+		if (first != 0 && qpn != last + 1)
+			put_range(call->message, first, last);
+		first = first != 0 && qpn == last + 1 ? first : qpn;
+		last = qpn;
+	}
+	if (first != 0)
+		put_range(call->message, first, last);
+	mnl_attr_nest_end(call->message, table);
+}
+
+/** fill_res_srq_entry() */
+static void
+put_srq(struct shca_nldev_call *call, const struct shca_restrack *object)
+{
+	mnl_attr_put_u8(call->message, RDMA_NLDEV_ATTR_RES_TYPE,
+		object->cqn != 0 ? IB_UVERBS_SRQT_XRC : IB_UVERBS_SRQT_BASIC);
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_RES_PDN, object->pdn);
+	if (object->cqn != 0)
+		mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_RES_CQN, object->cqn);
+	put_users(call, object->id);
 }
 
 /* clang-format off */
@@ -97,7 +159,8 @@ static const struct res_row {
 		RDMA_NLDEV_ATTR_RES_MRN, put_mr },
 	{ RDMA_NLDEV_CMD_RES_CTX_GET, SHCA_RESTRACK_CTX, "ctx", RDMA_NLDEV_ATTR_RES_CTX, RDMA_NLDEV_ATTR_RES_CTX_ENTRY,
 		RDMA_NLDEV_ATTR_RES_CTXN, put_ctx },
-	{ RDMA_NLDEV_CMD_RES_SRQ_GET, SHCA_RESTRACK_NB, "srq", 0, 0, 0, NULL },
+	{ RDMA_NLDEV_CMD_RES_SRQ_GET, SHCA_RESTRACK_SRQ, "srq", RDMA_NLDEV_ATTR_RES_SRQ, RDMA_NLDEV_ATTR_RES_SRQ_ENTRY,
+		RDMA_NLDEV_ATTR_RES_SRQN, put_srq },
 };
 /* clang-format on */
 #define NB_ROWS (sizeof(res_rows) / sizeof(res_rows[0]))
@@ -180,44 +243,58 @@ shca_nldev_res_count_dump(struct shca_nldev_call *call, unsigned int index)
 }
 
 static void
-put_object(struct nlmsghdr *message, const struct res_row *row, const struct shca_restrack *object)
+put_object(
+	struct shca_nldev_call *call, const struct res_row *row, const struct shca_restrack *object)
 {
-	mnl_attr_put_u32(message, row->id, object->id);
-	row->put(message, object);
-	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)object->pid);
+	mnl_attr_put_u32(call->message, row->id, object->id);
+	row->put(call, object);
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)object->pid);
 }
 
-static const struct shca_restrack *
-find(const struct shca_restrack *objects, size_t nb, uint32_t id)
+static int
+compare(const void *left, const void *right)
 {
-	for (size_t i = 0; i < nb; i++)
-		if (objects[i].id == id)
-			return &objects[i];
-	return NULL;
+	const struct shca_restrack *a = left, *b = right;
+
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+/** List what the answer is about. @return 0 or -ENOMEM */
+static int
+prepare(struct shca_nldev_call *call, unsigned int device, const struct res_row *row)
+{
+	int ret = list(call, device, row->type, &call->objects, &call->nb_objects);
+
+	if (ret != 0 || row->type != SHCA_RESTRACK_SRQ)
+		return ret;
+	ret = list(call, device, SHCA_RESTRACK_QP, &call->qps, &call->nb_qps);
+	if (call->nb_qps != 0)
+		qsort(call->qps, call->nb_qps, sizeof(call->qps[0]), compare);
+	return ret;
 }
 
 int
 shca_nldev_res_doit(struct shca_nldev_call *call)
 {
 	const struct res_row *row = row_of(call);
-	const struct shca_restrack *object;
-	struct shca_restrack *objects;
 	unsigned int device;
-	size_t nb;
+	uint32_t id;
 	int ret = shca_nldev_find_device(call, &device);
 
 	if (ret != 0 || row->id == 0 || call->attrs[row->id] == NULL)
 		return -EINVAL;
-	ret = list(call, device, row->type, &objects, &nb);
+	ret = prepare(call, device, row);
 	if (ret != 0)
 		return ret;
-	object = find(objects, nb, mnl_attr_get_u32(call->attrs[row->id]));
-	if (object != NULL) {
+	id = mnl_attr_get_u32(call->attrs[row->id]);
+	for (size_t i = 0; i < call->nb_objects; i++) {
+		if (call->objects[i].id != id)
+			continue;
 		shca_nldev_put_handle(call->message, device);
-		put_object(call->message, row, object);
+		put_object(call, row, &call->objects[i]);
+		return 0;
 	}
-	free(objects);
-	return object != NULL ? 0 : -ENOENT;
+	return -ENOENT;
 }
 
 int
@@ -231,13 +308,13 @@ shca_nldev_res_dump(struct shca_nldev_call *call, unsigned int index)
 	if (ret == 0)
 		ret = shca_nldev_check_port(call, device);
 	if (ret == 0 && index == 0)
-		ret = list(call, device, row->type, &call->objects, &call->nb_objects);
+		ret = prepare(call, device, row);
 	if (ret != 0 || index >= call->nb_objects)
 		return ret;
 	shca_nldev_put_handle(call->message, device);
 	table = mnl_attr_nest_start(call->message, row->table);
 	entry = mnl_attr_nest_start(call->message, row->entry);
-	put_object(call->message, row, &call->objects[index]);
+	put_object(call, row, &call->objects[index]);
 	mnl_attr_nest_end(call->message, entry);
 	mnl_attr_nest_end(call->message, table);
 	return 1;

@@ -358,6 +358,105 @@ test_transport(void **state)
 	end_world(&world);
 }
 
+/** @return the number. */
+static uint32_t
+make_srq(struct rig *rig, uint32_t *handle)
+{
+	const struct mlx5_ib_create_srq driver = { .buf_addr = (uintptr_t)rig->ring[1],
+		.db_addr = (uintptr_t)rig->dbrec[1] };
+	struct mlx5_ib_create_srq_resp response = { 0 };
+	uint32_t max_wr, max_sge;
+	struct ib_uverbs_attr *object;
+	struct frame frame;
+
+	frame_init(&frame, UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE);
+	object = frame_handle(&frame, UVERBS_ATTR_CREATE_SRQ_HANDLE, 0);
+	frame_handle(&frame, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, rig->pd);
+	frame_const(&frame, UVERBS_ATTR_CREATE_SRQ_TYPE, IB_UVERBS_SRQT_BASIC);
+	frame_const(&frame, UVERBS_ATTR_CREATE_SRQ_USER_HANDLE, 0);
+	frame_u32(&frame, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 3);
+	frame_u32(&frame, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 1);
+	frame_u32(&frame, UVERBS_ATTR_CREATE_SRQ_LIMIT, 0);
+	frame_out(&frame, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, &max_wr, sizeof(max_wr));
+	frame_out(&frame, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, &max_sge, sizeof(max_sge));
+	frame_in(&frame, UVERBS_ATTR_UHW_IN, &driver, sizeof(driver));
+	frame_out(&frame, UVERBS_ATTR_UHW_OUT, &response, sizeof(response));
+	assert_int_equal(frame_run(rig->file, &frame), 0);
+	*handle = (uint32_t)object->data;
+	return response.srqn;
+}
+
+/** @return the number of a queue pair that receives by an SRQ. */
+static uint32_t
+make_user(struct rig *rig, uint32_t cq, uint32_t srq)
+{
+	struct ib_uverbs_create_qp_resp response;
+	struct mlx5_ib_create_qp_resp driver;
+	struct qp_request qp;
+	const struct ib_uverbs_create_qp request = { .pd_handle = rig->pd,
+		.send_cq_handle = cq,
+		.recv_cq_handle = cq,
+		.srq_handle = srq,
+		.max_send_wr = 1,
+		.max_send_sge = 1,
+		.qp_type = IB_UVERBS_QPT_RC,
+		.is_srq = 1 };
+	const struct command command = { .number = IB_USER_VERBS_CMD_CREATE_QP,
+		.in = &request,
+		.in_length = sizeof(request),
+		.out = &response,
+		.out_length = sizeof(response),
+		.driver_in = &qp.driver,
+		.driver_in_length = sizeof(qp.driver),
+		.driver_out = &driver,
+		.driver_out_length = sizeof(driver) };
+
+	qp_request_init(rig, &qp, cq, -1);
+	assert_int_equal(command_run(rig->file, &command), 0);
+	return response.qpn;
+}
+
+/** @return a member of the one entry of an SRQ's queue pairs. */
+static const struct nlattr *
+user_member(uint16_t type)
+{
+	const struct nlattr *users = attr_of(answer_at(0), RDMA_NLDEV_ATTR_RES_QP);
+
+	assert_non_null(users);
+	users = child_of(users, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+	return users != NULL ? child_of(users, type) : NULL;
+}
+
+static void
+test_shared_queue(void **state)
+{
+	struct world world;
+	uint32_t cq, srq, first, last;
+	struct asked one = { NLDEV(RES_SRQ_GET), 0, RDMA_NLDEV_ATTR_RES_SRQN, 0 };
+
+	make_world(&world, *state);
+	one.value = make_srq(*state, &srq);
+	ask(&(const struct asked){ NLDEV(RES_SRQ_GET), NLM_F_DUMP, 0, 0 });
+	assert_int_equal(result_of(1), 0);
+	assert_int_equal(MEMBER(0, SRQ, SRQN), one.value);
+	assert_non_null(member(0, RDMA_NLDEV_ATTR_RES_SRQ, RDMA_NLDEV_ATTR_RES_SRQ_ENTRY,
+		RDMA_NLDEV_ATTR_RES_PDN));
+	ask(&one);
+	assert_null(user_member(RDMA_NLDEV_ATTR_RES_LQPN));
+	cq = rig_cq(*state);
+	first = make_user(*state, cq, srq);
+	ask(&one);
+	assert_int_equal(mnl_attr_get_u32(user_member(RDMA_NLDEV_ATTR_RES_LQPN)), first);
+	last = make_user(*state, cq, srq);
+	assert_int_equal(last, first + 1);
+	ask(&one);
+	assert_int_equal(mnl_attr_get_u32(user_member(RDMA_NLDEV_ATTR_MIN_RANGE)), first);
+	assert_int_equal(mnl_attr_get_u32(user_member(RDMA_NLDEV_ATTR_MAX_RANGE)), last);
+	ask(&(const struct asked){ NLDEV(RES_GET), NLM_F_DUMP, 0, 0 });
+	assert_int_equal(result_of(1), 0);
+	end_world(&world);
+}
+
 #define NB_DOMAINS 200
 
 static struct {
@@ -423,6 +522,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_lists, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_one, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_transport, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_shared_queue, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_going, rig_setup, rig_teardown),
 	};
 

@@ -19,6 +19,7 @@
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
 #include "hw/roce/roce_qp.h"
+#include "hw/roce/srq.h"
 
 /** @return whether the object is tracked. */
 typedef bool (*describe_fn)(const struct shca_object *object, struct shca_restrack *out);
@@ -65,6 +66,7 @@ describe_qp(const struct shca_object *object, struct shca_restrack *out)
 		return false;
 	/* An XRC target has no domain. */
 	out->pdn = qp->pd != NULL ? qp->pd->pdn : 0;
+	out->srqn = qp->srq != NULL ? shca_srq_number(qp->srq->srq) : 0;
 	out->port = qp->port;
 	out->init_serial = qp->init_serial;
 	out->init_out_of_buffer = qp->init_out_of_buffer;
@@ -91,6 +93,17 @@ describe_mr(const struct shca_object *object, struct shca_restrack *out)
 	return true;
 }
 
+static bool
+describe_srq(const struct shca_object *object, struct shca_restrack *out)
+{
+	const struct shca_srq_object *srq = (const struct shca_srq_object *)object;
+
+	out->id = shca_srq_number(srq->srq);
+	out->pdn = srq->pd->pdn;
+	out->cqn = srq->cq != NULL ? shca_cq_number(srq->cq->cq) : 0;
+	return true;
+}
+
 static const struct {
 	const struct shca_object_class *class;
 	describe_fn describe;
@@ -99,6 +112,7 @@ static const struct {
 	[SHCA_RESTRACK_CQ] = { &shca_cq_class, describe_cq },
 	[SHCA_RESTRACK_QP] = { &shca_qp_class, describe_qp },
 	[SHCA_RESTRACK_MR] = { &shca_mr_class, describe_mr },
+	[SHCA_RESTRACK_SRQ] = { &shca_srq_class, describe_srq },
 };
 
 struct list {

@@ -15,6 +15,7 @@ enum shca_restrack_type {
 	SHCA_RESTRACK_CQ,
 	SHCA_RESTRACK_QP,
 	SHCA_RESTRACK_MR,
+	SHCA_RESTRACK_SRQ,
 	SHCA_RESTRACK_CTX,
 	SHCA_RESTRACK_NB,
 };
@@ -23,7 +24,9 @@ enum shca_restrack_type {
 struct shca_restrack {
 	uint32_t id; /**< the type's own numbers on the device; of a QP what verbs tells */
 	uint32_t ctxn, pdn;
-	pid_t pid; /**< of the process that opened the context */
+	uint32_t srqn; /**< of a QP: its SRQ, or 0 */
+	uint32_t cqn;  /**< of an XRC SRQ, or 0 */
+	pid_t pid;     /**< of the process that opened the context */
 	uint32_t nb_users;
 	uint32_t cqes;
 	uint32_t key;    /**< lkey and rkey */
