@@ -52,7 +52,7 @@ put_qp(struct shca_nldev_call *call, const struct shca_restrack *object)
 	const bool is_xrc =
 		object->qp_type == IBV_QPT_XRC_SEND || object->qp_type == IBV_QPT_XRC_RECV;
 
-	if (object->qp_state != IBV_QPS_RESET)
+	if (object->port != 0)
 		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, object->port);
 	if (object->pdn != 0)
 		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_PDN, object->pdn);
@@ -273,6 +273,21 @@ prepare(struct shca_nldev_call *call, unsigned int device, const struct res_row 
 	return ret;
 }
 
+/** fill_res_qp_entry(): a queue pair that is at no port yet is not at the one asked for. */
+static void
+keep_port(struct shca_nldev_call *call)
+{
+	const struct nlattr *port = call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX];
+	size_t nb = 0;
+
+	if (port == NULL)
+		return;
+	for (size_t i = 0; i < call->nb_objects; i++)
+		if (call->objects[i].port == mnl_attr_get_u32(port))
+			call->objects[nb++] = call->objects[i];
+	call->nb_objects = nb;
+}
+
 int
 shca_nldev_res_doit(struct shca_nldev_call *call)
 {
@@ -307,8 +322,11 @@ shca_nldev_res_dump(struct shca_nldev_call *call, unsigned int index)
 
 	if (ret == 0)
 		ret = shca_nldev_check_port(call, device);
-	if (ret == 0 && index == 0)
+	if (ret == 0 && index == 0) {
 		ret = prepare(call, device, row);
+		if (row->type == SHCA_RESTRACK_QP)
+			keep_port(call);
+	}
 	if (ret != 0 || index >= call->nb_objects)
 		return ret;
 	shca_nldev_put_handle(call->message, device);

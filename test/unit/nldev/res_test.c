@@ -294,7 +294,7 @@ test_lists(void **state)
 	ask(&(const struct asked){ NLDEV(RES_SRQ_GET), NLM_F_DUMP, 0, 0 });
 	assert_int_equal(result_of(0), 0);
 	ask(&(const struct asked){ NLDEV(RES_QP_GET), NLM_F_DUMP, RDMA_NLDEV_ATTR_PORT_INDEX, 1 });
-	assert_int_equal(result_of(1), 0);
+	assert_int_equal(result_of(0), 0);
 	ask(&(const struct asked){ NLDEV(RES_QP_GET), NLM_F_DUMP, RDMA_NLDEV_ATTR_PORT_INDEX, 2 });
 	assert_int_equal(result_of(0), -EINVAL);
 	end_world(&world);
@@ -319,6 +319,38 @@ test_one(void **state)
 	assert_int_equal(answer_at(0)->nlmsg_type, NLDEV(RES_CQ_GET));
 	ask(&(const struct asked){ NLDEV(RES_SRQ_GET) });
 	assert_int_equal(result_of(0), -EINVAL);
+	end_world(&world);
+}
+
+/** A queue pair gets its port with its first state, and keeps it when reset. */
+static void
+test_port(void **state)
+{
+	const struct asked at_port = { NLDEV(RES_QP_GET), NLM_F_DUMP, RDMA_NLDEV_ATTR_PORT_INDEX,
+		1 };
+	const struct {
+		uint32_t mask;
+		uint8_t state;
+	} steps[] = { { IBV_QP_STATE | IBV_QP_PORT, IBV_QPS_INIT },
+		{ IBV_QP_STATE, IBV_QPS_RESET } };
+	struct world world;
+	struct qp_request qp;
+
+	make_world(&world, *state);
+	qp_request_init(*state, &qp, rig_cq(*state), -1);
+	assert_int_equal(qp_request_run(*state, &qp), 0);
+	ask(&at_port);
+	assert_int_equal(result_of(0), 0);
+	for (unsigned int i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		assert_int_equal(
+			rig_modify_qp(*state, qp.handle, steps[i].mask, steps[i].state), 0);
+		ask(&at_port);
+		assert_int_equal(result_of(1), 0);
+		assert_int_equal(MEMBER(0, QP, LQPN), qp.number);
+		assert_int_equal(mnl_attr_get_u32(member(0, RDMA_NLDEV_ATTR_RES_QP,
+					 RDMA_NLDEV_ATTR_RES_QP_ENTRY, RDMA_NLDEV_ATTR_PORT_INDEX)),
+			1);
+	}
 	end_world(&world);
 }
 
@@ -521,6 +553,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_counts, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_lists, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_one, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_port, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_transport, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_shared_queue, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_going, rig_setup, rig_teardown),
