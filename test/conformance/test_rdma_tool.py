@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """iproute2's rdma(8), unmodified, asks RDMA netlink about the ports."""
+import contextlib
 import json
 import re
 import shutil
+import subprocess
 
 import pytest
-from harness import host
+from harness import both, host
+from harness import card as cards
+from harness.patience import until
 from harness.program import run_on_softhca
 
 RDMA = shutil.which("rdma") or shutil.which("rdma", path="/usr/sbin:/sbin:/usr/bin:/bin")
@@ -53,6 +57,56 @@ def test_objects():
     assert counts == {name: 0 for name in ("pd", "cq", "qp", "cm_id", "mr", "ctx", "srq")}
     for objects in ("pd", "cq", "qp", "mr", "ctx", "srq", "cm_id"):
         assert ask(["wire=null"], "res", "show", objects) == []
+
+
+@contextlib.contextmanager
+def running(card, *argv):
+    with subprocess.Popen(cards.on(card, *argv), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
+        try:
+            yield program
+        finally:
+            program.kill()
+
+
+def objects_on(card, kind):
+    return json.loads(cards.run_on(card, RDMA, "-j", "res", "show", kind).stdout)
+
+
+def in_state(card, state, nb):
+    """The queue pairs, as soon as so many are in a state."""
+    def listed():
+        found = [one for one in objects_on(card, "qp") if one["state"] == state]
+        return found if len(found) == nb else None
+    return until(listed)
+
+
+def test_connected_queue_pairs():
+    with cards.up("wire=loop") as card, running(card, "ibv_rc_pingpong", "-g", "0", "-p", str(both.PORT), "-n", "1000000000") as server:
+        (one,) = in_state(card, "INIT", 1)
+        assert one["type"] == "RC" and one["port"] == 1 and one["pid"] == server.pid and one["rqpn"] == 0
+        with running(card, "ibv_rc_pingpong", "-g", "0", "-p", str(both.PORT), "-n", "1000000000", "127.0.0.1") as client:
+            two = {one["pid"]: one for one in in_state(card, "RTS", 2)}
+            assert set(two) == {server.pid, client.pid}
+            assert two[server.pid]["rqpn"] == two[client.pid]["lqpn"] and two[client.pid]["rqpn"] == two[server.pid]["lqpn"]
+            assert {one["path-mig-state"] for one in two.values()} == {"MIGRATED"}
+        until(lambda: [one["pid"] for one in objects_on(card, "qp")] == [server.pid])
+
+
+def test_shared_receive_queues():
+    with cards.up("wire=loop") as card:
+        with running(card, "ibv_srq_pingpong", "-g", "0", "-p", str(both.PORT), "-q", "4") as server:
+            numbers = sorted(one["lqpn"] for one in in_state(card, "INIT", 4))
+            (srq,) = objects_on(card, "srq")
+            (pd,) = objects_on(card, "pd")
+            assert srq["type"] == "BASIC" and srq["pid"] == server.pid and srq["pdn"] == pd["pdn"] and "cqn" not in srq
+            assert srq["lqpn"] == [f"{numbers[0]}-{numbers[-1]}"]
+        with running(card, "ibv_xsrq_pingpong", "-g", "0", "-p", str(both.PORT)) as server:
+            # A target has no domain; it is its sender's that has.
+            until(lambda: len(objects_on(card, "qp")) == 2)
+            by_type = {one["type"]: one for one in objects_on(card, "qp")}
+            assert "pdn" in by_type["XRC_INI"] and "pdn" not in by_type["XRC_TGT"]
+            (srq,) = objects_on(card, "srq")
+            assert srq["type"] == "XRC" and srq["cqn"] in [cq["cqn"] for cq in objects_on(card, "cq")] and srq["pid"] == server.pid
 
 
 def test_counters_of_a_port():
