@@ -96,6 +96,8 @@ take(struct shca_device *dev, struct snapshot *snapshot)
 	if (ret == 0)
 		ret = shca_device_list_contexts(dev, &snapshot->contexts, &snapshot->nb_contexts);
 	shca_device_unlock(dev);
+	if (ret != 0)
+		free(snapshot->queues);
 	return ret;
 }
 

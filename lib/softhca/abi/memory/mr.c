@@ -94,12 +94,15 @@ pin_region(
 		(request->access_flags & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0, pin);
 }
 
+/** As ib_umem_get(): up to the end of its last page it must be there. */
 static int
 check_region(const struct ib_uverbs_reg_mr *request)
 {
+	const uint64_t end = request->start + request->length;
+
 	if ((request->start & PAGE_MASK) != (request->hca_va & PAGE_MASK))
 		return -EINVAL;
-	if (request->length == 0 || request->start + request->length < request->length)
+	if (request->length == 0 || end < request->length || end + PAGE_MASK < end)
 		return -EINVAL;
 	return 0;
 }

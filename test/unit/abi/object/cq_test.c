@@ -278,6 +278,20 @@ test_reg_mr(void **state)
 	}
 }
 
+/** Nothing is there that far up; but what ends in the last of all pages is a wrong request. */
+static void
+test_reg_mr_at_the_end(void **state)
+{
+	struct rig *rig = *state;
+	struct ib_uverbs_reg_mr request = mr_request(rig);
+	struct ib_uverbs_reg_mr_resp response;
+
+	request.start = UINT64_MAX - 0x2fff;
+	assert_int_equal(reg_mr(rig, &request, &response), -EFAULT);
+	request.length++;
+	assert_int_equal(reg_mr(rig, &request, &response), -EINVAL);
+}
+
 static void
 test_rereg_and_query_mr(void **state)
 {
@@ -341,6 +355,7 @@ main(void)
 		TEST(test_resize_cq),
 		TEST(test_modify),
 		TEST(test_reg_mr),
+		TEST(test_reg_mr_at_the_end),
 		TEST(test_rereg_and_query_mr),
 	};
 
