@@ -30,7 +30,7 @@ struct player {
 	uint32_t repeat;    /**< rounds; 0: for ever */
 	uint32_t nb_rounds; /**< begun */
 	bool has_next;
-	bool has_played; /**< a frame, of any round */
+	bool has_played; /**< a frame of this round */
 	struct pcap_pkthdr next;
 	const uint8_t *next_bytes; /**< libpcap's, valid until the next read */
 	uint64_t next_ns;          /**< when it is due, CLOCK_MONOTONIC */
@@ -108,6 +108,7 @@ next_round(struct player *in)
 		return false;
 	in->nb_rounds++;
 	in->nb_frames = 0;
+	in->has_played = false; /* somebody may have written another capture meanwhile */
 	return true;
 }
 

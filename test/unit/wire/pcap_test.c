@@ -344,6 +344,26 @@ test_never_records_over_what_it_plays(void **state)
 	assert_int_equal(before.st_size, after.st_size);
 }
 
+/** Somebody records into the file that is played again and again: it has no frame yet. */
+static void
+test_capture_that_becomes_empty(void **state)
+{
+	const struct shca_wire_conf conf = { .arg = in_path, .repeat = 0 };
+	struct shca_frame frames[64];
+	struct shca_wire *wire;
+	unsigned int nb = 0;
+
+	(void)state;
+	write_capture(in_path, 2, 0, DLT_EN10MB);
+	wire = open_wire("pcap", &conf);
+	wire->ops->start(wire);
+	assert_true(wire->ops->rx(wire, frames, 64) != 0);
+	write_capture(in_path, 0, 0, DLT_EN10MB);
+	while (wire->ops->rx(wire, frames, 64) != 0)
+		assert_true(++nb < 10);
+	wire->ops->close(wire);
+}
+
 /** As kernel side the argument is the record; a colon belongs to its name. */
 static void
 test_kernel_side_records(void **state)
@@ -372,6 +392,7 @@ main(void)
 		cmocka_unit_test(test_in_to_out),
 		cmocka_unit_test(test_repeat),
 		cmocka_unit_test(test_empty_capture_ends_though_repeated),
+		cmocka_unit_test(test_capture_that_becomes_empty),
 		cmocka_unit_test(test_no_frames_are_left_out),
 		cmocka_unit_test(test_pace),
 		cmocka_unit_test(test_truncated),
