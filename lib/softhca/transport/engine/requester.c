@@ -451,7 +451,7 @@ is_expected(const struct shca_requester *requester, const struct shca_wr *wr,
 		return false;
 	if (bth->opcode == SHCA_BTH_READ_FIRST || bth->opcode == SHCA_BTH_READ_MIDDLE)
 		return bth->payload_bytes == requester->conf.mtu && left > requester->conf.mtu;
-	return bth->payload_bytes == left;
+	return left <= requester->conf.mtu && bth->payload_bytes == left;
 }
 
 static void

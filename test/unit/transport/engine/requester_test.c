@@ -399,6 +399,27 @@ bad_responses(void **state)
 	}
 }
 
+/** The end of a read's response has one packet's bytes, and not all that are missing. */
+static void
+response_longer_than_the_mtu(void **state)
+{
+	static const uint8_t payload[2 * MTU];
+	const struct shca_bth bth = {
+		.opcode = SHCA_BTH_READ_ONLY,
+		.psn = PSN,
+		.syndrome = SHCA_AETH_NO_CREDITS,
+		.payload = payload,
+		.payload_bytes = sizeof(payload),
+	};
+
+	(void)state;
+	start(RNR_RETRIES);
+	post(SHCA_WR_READ, sizeof(payload));
+	assert_int_equal(pull(), 0);
+	shca_requester_receive(&rig.requester, rig.now, &bth);
+	assert_int_equal(rig.outcome, SHCA_OUTCOME_BAD_RESPONSE);
+}
+
 /** An unreliable connection has sends and writes alone: nothing of others leaves (IBTA table 38).
  */
 static void
@@ -450,6 +471,7 @@ main(void)
 		cmocka_unit_test(nothing_is_lost_before_it_was_looked_for),
 		cmocka_unit_test(lost_response),
 		cmocka_unit_test(bad_responses),
+		cmocka_unit_test(response_longer_than_the_mtu),
 		cmocka_unit_test(unreliable),
 		cmocka_unit_test(never_started),
 	};
