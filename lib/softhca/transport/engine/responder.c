@@ -224,7 +224,8 @@ finish_packet(
 	responder->nb_writes += is_write && place->is_last;
 	if (place->is_last)
 		responder->msn = (responder->msn + 1) & SHCA_PSN_MASK;
-	if (place->is_last && responder->has_wqe) {
+	/* A WQE may still wait for the end of an unreliable send that has lost it. */
+	if (place->is_last && responder->has_wqe && (!is_write || place->has_imm)) {
 		responder->has_wqe = false;
 		responder->conf.host->received(responder->conf.arg,
 			&(struct shca_received){

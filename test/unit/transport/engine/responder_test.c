@@ -378,6 +378,21 @@ unreliable(void **state)
 	assert_int_equal(rig.failed, SHCA_OUTCOME_SUCCESS);
 }
 
+/** A send that has taken a WQE loses its end: the WQE waits for another send, and a write without
+ * immediate, which takes none, does not complete it. */
+static void
+unreliable_write_behind_half_a_send(void **state)
+{
+	(void)state;
+	start(false);
+	come(SHCA_BTH_SEND_FIRST, 0, MTU);
+	come(SHCA_BTH_WRITE_ONLY, 2, 8);
+	assert_int_equal(rig.responder.nb_writes, 1);
+	assert_int_equal(rig.nb_received, 0);
+	come(SHCA_BTH_SEND_ONLY, 3, 8);
+	assert_int_equal(rig.nb_received, 1);
+}
+
 /** It has no MTU to divide by, and no host to ask. */
 static void
 never_started(void **state)
@@ -403,6 +418,7 @@ main(void)
 		cmocka_unit_test(duplicates),
 		cmocka_unit_test(repeated_reads_take_no_resource),
 		cmocka_unit_test(unreliable),
+		cmocka_unit_test(unreliable_write_behind_half_a_send),
 		cmocka_unit_test(never_started),
 	};
 
