@@ -344,12 +344,26 @@ execute(const struct shca_bth *bth, uint64_t *to)
 	return expected;
 }
 
+/** Keep a result for duplicates. Since an older one of this PSN all PSNs have been used: nobody
+ * asks for that again. */
+static void
+keep_result(struct shca_responder *responder, uint32_t psn, uint64_t original)
+{
+	const uint32_t slot = responder->nb_atomics++ % SHCA_RESPONDER_ATOMICS;
+
+	for (unsigned int i = 0; i < SHCA_RESPONDER_ATOMICS; i++)
+		if (responder->atomic[i].psn == psn)
+			responder->atomic[i].is_there = false;
+	responder->atomic[slot].is_there = true;
+	responder->atomic[slot].psn = psn;
+	responder->atomic[slot].original = original;
+}
+
 static void
 take_atomic(struct shca_responder *responder, const struct shca_bth *bth)
 {
 	uint64_t original;
 	uint8_t *to;
-	uint32_t slot;
 
 	if (responder->message != SHCA_MESSAGE_NONE || responder->conf.max_dest_rd_atomic == 0 ||
 		bth->va % ATOMIC_BYTES != 0) {
@@ -364,10 +378,7 @@ take_atomic(struct shca_responder *responder, const struct shca_bth *bth)
 	}
 	responder->nb_atomics_done++;
 	original = execute(bth, (uint64_t *)(void *)to);
-	slot = responder->nb_atomics++ % SHCA_RESPONDER_ATOMICS;
-	responder->atomic[slot].is_there = true;
-	responder->atomic[slot].psn = bth->psn;
-	responder->atomic[slot].original = original;
+	keep_result(responder, bth->psn, original);
 	responder->msn = (responder->msn + 1) & SHCA_PSN_MASK;
 	responder->psn = (bth->psn + 1) & SHCA_PSN_MASK;
 	answer_atomic(responder, bth->psn, original);

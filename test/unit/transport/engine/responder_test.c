@@ -393,6 +393,30 @@ unreliable_write_behind_half_a_send(void **state)
 	assert_int_equal(rig.nb_received, 1);
 }
 
+/** Of an atomic whose PSN has come again since, the latest result is kept, and answered once. */
+static void
+repeated_atomic_behind_a_turn_of_psns(void **state)
+{
+	const uint32_t half = (SHCA_PSN_MASK + 1) / 2;
+
+	(void)state;
+	start(true);
+	come(SHCA_BTH_FETCH_ADD, 0, 8);
+	assert_answer(ACK, 0);
+	/* As after many sends. */
+	rig.responder.psn = (PSN + half) & SHCA_PSN_MASK;
+	come(SHCA_BTH_SEND_ONLY, half, 8);
+	assert_answer(ACK, half);
+	rig.responder.psn = PSN;
+	come(SHCA_BTH_FETCH_ADD, 0, 8);
+	assert_answer(ACK, 0);
+	assert_int_equal(rig.answer.original, 3);
+	come(SHCA_BTH_FETCH_ADD, 0, 8);
+	assert_answer(ACK, 0);
+	assert_int_equal(rig.answer.original, 3);
+	assert_int_equal(pull(), NOTHING);
+}
+
 /** It has no MTU to divide by, and no host to ask. */
 static void
 never_started(void **state)
@@ -419,6 +443,7 @@ main(void)
 		cmocka_unit_test(repeated_reads_take_no_resource),
 		cmocka_unit_test(unreliable),
 		cmocka_unit_test(unreliable_write_behind_half_a_send),
+		cmocka_unit_test(repeated_atomic_behind_a_turn_of_psns),
 		cmocka_unit_test(never_started),
 	};
 
