@@ -21,6 +21,7 @@
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/clock.h"
@@ -83,9 +84,13 @@ connect_peer(struct unix_wire *end)
 static int
 bind_path(struct unix_wire *end)
 {
-	int fd = new_socket();
-	int ret;
+	struct stat status;
+	int fd, ret;
 
+	/* connect() is refused by whatever is no socket, too: a capture, say, named by mistake. */
+	if (stat(end->address.sun_path, &status) == 0 && !S_ISSOCK(status.st_mode))
+		return -ENOTSOCK;
+	fd = new_socket();
 	if (fd < 0)
 		return -errno;
 	/* connect_peer() found no listener, and we hold the lock: the socket is a dead process's.

@@ -228,6 +228,21 @@ test_refused(void **state)
 	assert_null(wire);
 }
 
+/** A file that is no socket is somebody's: a capture, named by mistake. */
+static void
+test_file_stays(void **state)
+{
+	struct shca_wire *wire = NULL;
+	FILE *file = fopen(path, "w");
+
+	(void)state;
+	assert_non_null(file);
+	fclose(file);
+	assert_int_equal(shca_wire_find("unix", 4)->open(&conf, &wire), -ENOTSOCK);
+	assert_null(wire);
+	assert_int_equal(unlink(path), 0);
+}
+
 int
 main(void)
 {
@@ -239,6 +254,7 @@ main(void)
 		cmocka_unit_test(test_full_is_back_pressure),
 		cmocka_unit_test(test_other_process_is_killed),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_file_stays),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
