@@ -279,7 +279,7 @@ unix_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int nb
 
 /** Receive a message, and at most one descriptor: there is no room for more, which the kernel
  * closes.
- * @return its length; 0: the peer has closed; or -errno */
+ * @return its length; 0: the peer has closed; or -errno, -EMSGSIZE: it was longer than a frame */
 static ssize_t
 receive(struct unix_wire *end, uint8_t *bytes, int *passed_fd)
 {
@@ -295,7 +295,13 @@ receive(struct unix_wire *end, uint8_t *bytes, int *passed_fd)
 	*passed_fd = -1;
 	if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
 		memcpy(passed_fd, CMSG_DATA(head), sizeof(*passed_fd));
-	return length >= 0 ? length : -errno;
+	if (length < 0)
+		return -errno;
+	if ((message.msg_flags & MSG_TRUNC) == 0)
+		return length;
+	if (*passed_fd >= 0)
+		close(*passed_fd);
+	return -EMSGSIZE;
 }
 
 /** @return whether a message is about rings, and no frame. A descriptor is closed. */
@@ -324,12 +330,17 @@ receive_messages(
 {
 	uint8_t *room = end->bytes + (size_t)nb * SHCA_FRAME_MAX;
 
-	while (end->peer_fd >= 0 && nb < nb_frames) {
+	/* A peer could send what is no frame as fast as it is read. */
+	for (unsigned int i = 0; i < 2 * UNIX_BURST && end->peer_fd >= 0 && nb < nb_frames; i++) {
 		int passed_fd;
 		ssize_t length = receive(end, room, &passed_fd);
 
 		if (length == -EAGAIN || length == -EINTR)
 			break;
+		if (length == -EMSGSIZE) {
+			end->nb_dropped++;
+			continue;
+		}
 		if (length >= 0 && take_note(end, room, (size_t)length, passed_fd))
 			continue;
 		if (length <= 0) { /* 0: the peer closed; no end sends empty frames */

@@ -243,6 +243,27 @@ test_file_stays(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
+/** A program that sends more than a frame: the rest would be missing. */
+static void
+test_longer_than_a_frame(void **state)
+{
+	static uint8_t bytes[SHCA_FRAME_MAX + 1];
+	struct shca_wire *wire = open_wire("unix", &conf);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	struct shca_frame frame;
+
+	(void)state;
+	strcpy(address.sun_path, path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(send(fd, bytes, sizeof(bytes), 0), sizeof(bytes));
+	assert_int_equal(send(fd, bytes, 60, 0), 60);
+	assert_true(receive(wire, &frame));
+	assert_int_equal(frame.length, 60);
+	close(fd);
+	wire->ops->close(wire);
+}
+
 int
 main(void)
 {
@@ -255,6 +276,7 @@ main(void)
 		cmocka_unit_test(test_other_process_is_killed),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_file_stays),
+		cmocka_unit_test(test_longer_than_a_frame),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
