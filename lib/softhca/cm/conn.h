@@ -19,7 +19,8 @@ struct shca_cm_conn {
 	enum shca_cm_state state;
 	struct shca_cm_path path;
 	uint32_t local_id, remote_id; /* remote 0: not known */
-	uint64_t remote_guid;         /* of who sent the REQ; 0: we did */
+	bool is_passive;              /* the other side sent the REQ */
+	uint64_t remote_guid;         /* its, then */
 	uint32_t local_qpn, remote_qpn;
 	uint64_t tid;        /* of the REQ or SIDR_REQ that came */
 	uint64_t service_id; /* of a SIDR_REQ */

@@ -191,8 +191,9 @@ find_requester(const struct arrival *at, bool *is_same)
 	struct shca_cm_conn *conn;
 
 	TAILQ_FOREACH (conn, &at->cm->conns, link) {
-		if (conn->remote_guid != at->mad->ca_guid || conn->state == SHCA_CM_IDLE ||
-			conn->state == SHCA_CM_TIMEWAIT || conn->state == SHCA_CM_SIDR_REQ_RCVD)
+		if (!conn->is_passive || conn->remote_guid != at->mad->ca_guid ||
+			conn->state == SHCA_CM_IDLE || conn->state == SHCA_CM_TIMEWAIT ||
+			conn->state == SHCA_CM_SIDR_REQ_RCVD)
 			continue;
 		*is_same = conn->remote_id == at->mad->local_id;
 		if (*is_same || conn->remote_qpn == at->mad->qpn)
@@ -243,6 +244,7 @@ take_req(const struct arrival *at)
 		return;
 	}
 	conn->remote_id = mad->local_id;
+	conn->is_passive = true;
 	conn->remote_guid = mad->ca_guid;
 	conn->remote_qpn = mad->qpn;
 	conn->tid = mad->tid;

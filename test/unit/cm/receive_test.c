@@ -320,6 +320,27 @@ test_stale(void **state)
 	end_close(&end);
 }
 
+/** A REQ without a GUID is of nobody that we have asked for a connection. */
+static void
+test_no_guid(void **state)
+{
+	struct shca_mad mad;
+	struct end end;
+
+	(void)state;
+	reach(&end, SHCA_CM_ESTABLISHED);
+	mad = said(SHCA_MAD_REQ, 0);
+	mad.local_id++;
+	mad.ca_guid = 0;
+	end_receive(&end, NOW, &mad);
+	assert_int_equal(shca_cm_state(end.conn), SHCA_CM_ESTABLISHED);
+	assert_int_equal(shca_cm_nb(end.cm), 2);
+	/* The same again is no third one. */
+	end_receive(&end, NOW, &mad);
+	assert_int_equal(shca_cm_nb(end.cm), 2);
+	end_close(&end);
+}
+
 /** In TIMEWAIT a connection has no queue pair any more: the number may come again, and in the next
  * connection (Linux cm_enter_timewait(): cm_remove_remote()). */
 static void
@@ -400,6 +421,7 @@ main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_wrong_ids),
 		cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_no_guid),
 		cmocka_unit_test(test_queue_pair_comes_again),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_sidr),
