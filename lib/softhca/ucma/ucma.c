@@ -229,7 +229,9 @@ tell_removal(struct shca_ucma *ucma, uint64_t removed)
 		id->state = SHCA_ID_REMOVED;
 		shca_cm_release(id->conn, shca_clock_ns());
 		id->conn = NULL;
-		(void)shca_ucm_event_tell(id, SHCA_UCM_DEVICE_REMOVAL, 0);
+		/* The application does not know of a request that it has not accepted. */
+		if (id->uid != 0)
+			(void)shca_ucm_event_tell(id, SHCA_UCM_DEVICE_REMOVAL, 0);
 	}
 }
 

@@ -341,6 +341,27 @@ test_removal_of_a_connection(void **state)
 	rig_close(&rig);
 }
 
+/** A program hears of a request's identifier, and gives it its uid, when it accepts: until then an
+ * event of it would name nothing that the program knows (ucma_event_handler()). */
+static void
+test_removal_of_a_request(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	rig_listener(&rig, 1, RDMA_PS_TCP, 1);
+	assert_int_equal(rig_connect(&rig, rig_caller(&rig, 2, RDMA_PS_TCP), 0x11, ""), 0);
+	shca_ucma_step(rig.ucma);
+	rig_event(&rig, RIG_CONNECT_REQUEST);
+	rig.loses = true;
+	shca_ucma_remove(rig.ucma, 1);
+	shca_ucma_step(rig.ucma);
+	assert_int_equal(rig_event(&rig, RIG_DEVICE_REMOVAL).uid, 1);
+	rig_expect_silence(&rig);
+	rig_close(&rig);
+}
+
 /** A request that nobody has read may be destroyed by its number, alone or with the file. */
 static void
 test_request_that_goes_first(void **state)
@@ -384,6 +405,7 @@ main(void)
 		cmocka_unit_test(test_migrate),
 		cmocka_unit_test(test_removal),
 		cmocka_unit_test(test_removal_of_a_connection),
+		cmocka_unit_test(test_removal_of_a_request),
 		cmocka_unit_test(test_request_that_goes_first),
 	};
 
