@@ -61,8 +61,8 @@ join(struct shca_ucma_call *call, const struct wish *wish)
 	if (ret != 0)
 		return ret;
 	/* rdma_join_multicast() */
-	if (!id->has_gid || id->is_passive || !shca_id_is_ud(id) ||
-		!shca_address_is_multicast(&wish->address))
+	if (!id->has_gid || (id->state != SHCA_ID_BOUND && id->state != SHCA_ID_ADDR_RESOLVED) ||
+		id->is_passive || !shca_id_is_ud(id) || !shca_address_is_multicast(&wish->address))
 		return -EINVAL;
 	group = calloc(1, sizeof(*group));
 	if (group == NULL)

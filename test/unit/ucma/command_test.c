@@ -239,8 +239,14 @@ test_group(void **state)
 	assert_int_equal(gone.events_reported, 1);
 	assert_int_equal(
 		rig_do(&rig, RDMA_USER_CM_CMD_LEAVE_MCAST, &leave, sizeof(leave), 4), -ENOENT);
+	/* With a route it is on its way to a connection. */
+	command.id = rig_caller(&rig, 2, RDMA_PS_UDP);
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_JOIN_MCAST, &command, sizeof(command), 4), -EINVAL);
 	group.sin_addr.s_addr = htonl(0x0a000002);
 	memcpy(&command.addr, &group, sizeof(group));
+	command.id = rig_create(&rig, 1, RDMA_PS_UDP);
+	assert_int_equal(rig_bind(&rig, command.id, 1, 0), 0);
 	assert_int_equal(
 		rig_do(&rig, RDMA_USER_CM_CMD_JOIN_MCAST, &command, sizeof(command), 4), -EINVAL);
 	rig_close(&rig);
