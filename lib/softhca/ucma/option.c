@@ -20,7 +20,8 @@ set_tos(struct shca_id *id, const void *value, size_t length)
 	return 0;
 }
 
-/** rdma_set_reuseaddr(): it may be taken back before there is an address. */
+/** rdma_set_reuseaddr(): it may be taken back before there is an address, and not be given to who
+ * listens. */
 static int
 set_reuse(struct shca_id *id, const void *value, size_t length)
 {
@@ -28,7 +29,7 @@ set_reuse(struct shca_id *id, const void *value, size_t length)
 
 	(void)length;
 	memcpy(&wanted, value, sizeof(wanted));
-	if (wanted == 0 && id->state != SHCA_ID_IDLE)
+	if (wanted == 0 ? id->state != SHCA_ID_IDLE : id->state == SHCA_ID_LISTEN)
 		return -EINVAL;
 	id->reuses_address = wanted != 0;
 	return 0;

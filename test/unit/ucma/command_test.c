@@ -174,6 +174,21 @@ test_options(void **state)
 	rig_close(&rig);
 }
 
+/** Who listens shares its address with nobody, and cannot begin to. */
+static void
+test_option_of_a_listener(void **state)
+{
+	const int on = 1;
+	struct rig rig;
+	uint32_t id;
+
+	(void)state;
+	rig_open(&rig);
+	id = rig_listener(&rig, 1, RDMA_PS_TCP, 1);
+	assert_int_equal(rig_option(&rig, id, RDMA_OPTION_ID_REUSEADDR, &on, sizeof(on)), -EINVAL);
+	rig_close(&rig);
+}
+
 /** A path that a program has found itself stands for rdma_resolve_route(). */
 static void
 test_option_path(void **state)
@@ -406,6 +421,7 @@ main(void)
 		cmocka_unit_test(test_bad_addresses_of_answers),
 		cmocka_unit_test(test_query),
 		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_option_of_a_listener),
 		cmocka_unit_test(test_option_path),
 		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_migrate),
