@@ -254,8 +254,7 @@ notify(struct shca_ucma_call *call)
 		return ret;
 	if (id->conn == NULL || command->event != established)
 		return -EINVAL;
-	ret = shca_cm_notify(id->conn);
-	return ret == -EISCONN ? 0 : ret; /* rdma_notify(): -EBUSY is fine */
+	return shca_cm_notify(id->conn);
 }
 
 static int

@@ -309,7 +309,7 @@ test_notify(void **state)
 	command.id = server;
 	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_NOTIFY, command), 0);
 	assert_int_equal(rig_event(&rig, RIG_ESTABLISHED).uid, ACCEPTED);
-	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_NOTIFY, command), 0);
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_NOTIFY, command), -EISCONN);
 	command.event = 3;
 	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_NOTIFY, command), -EINVAL);
 	assert_int_equal(rig_accept(&rig, client, 0, 0, NULL), 0);
