@@ -21,15 +21,27 @@ enum {
 	HOPS = 64,
 };
 
-/** By enum ib_uverbs_qp_type: volume 1, 12.6.5, and annex A14 for XRC. */
+/** By enum ib_uverbs_qp_type, who asks and who is asked: volume 1, 12.6.5, and annex A14 for XRC.
+ * Linux has no REQ for others (core/cm.c cm_validate_req_param(), cm_req_get_qp_type()). */
 static const struct {
-	uint8_t qp_type, transport, extended;
+	uint8_t asks, is_asked, transport, extended;
 } transports[] = {
-	{ IB_UVERBS_QPT_RC, SHCA_MAD_RC, 0 },
-	{ IB_UVERBS_QPT_UC, SHCA_MAD_UC, 0 },
-	{ IB_UVERBS_QPT_XRC_INI, SHCA_MAD_EXTENDED, 1 },
-	{ IB_UVERBS_QPT_XRC_TGT, SHCA_MAD_EXTENDED, 1 },
+	{ IB_UVERBS_QPT_RC, IB_UVERBS_QPT_RC, SHCA_MAD_RC, 0 },
+	{ IB_UVERBS_QPT_UC, IB_UVERBS_QPT_UC, SHCA_MAD_UC, 0 },
+	{ IB_UVERBS_QPT_XRC_INI, IB_UVERBS_QPT_XRC_TGT, SHCA_MAD_EXTENDED, 1 },
 };
+#define NB_TRANSPORTS (sizeof(transports) / sizeof(transports[0]))
+
+uint8_t
+shca_connect_type_asked(const struct shca_mad *req)
+{
+	for (size_t i = 0; i < NB_TRANSPORTS; i++)
+		if (transports[i].transport == req->transport &&
+			(transports[i].transport != SHCA_MAD_EXTENDED ||
+				transports[i].extended == req->extended_transport))
+			return transports[i].is_asked;
+	return 0;
+}
 
 static uint8_t
 at_most(uint8_t value, uint8_t limit)
@@ -95,20 +107,24 @@ put_private(const struct shca_id *id, const struct rdma_ucm_conn_param *param, s
 	return 0;
 }
 
-static void
+/** @return -EINVAL: no REQ is for queue pairs of the identifier's type. */
+static int
 fill_request(struct shca_id *id, const struct rdma_ucm_conn_param *param, struct shca_mad *mad)
 {
+	size_t type = 0;
+
+	while (type < NB_TRANSPORTS && transports[type].asks != id->qp_type)
+		type++;
+	if (type == NB_TRANSPORTS)
+		return -EINVAL;
 	mad->ca_guid = id->port.node_guid;
 	mad->qpn = param->qp_num & PSN_MASK;
 	mad->psn = id->qp.sq_psn;
 	mad->responder_resources = param->responder_resources;
 	mad->initiator_depth = param->initiator_depth;
 	mad->local_timeout = RESPONSE_TIMEOUT;
-	for (size_t i = 0; i < sizeof(transports) / sizeof(transports[0]); i++)
-		if (transports[i].qp_type == id->qp_type) {
-			mad->transport = transports[i].transport;
-			mad->extended_transport = transports[i].extended;
-		}
+	mad->transport = transports[type].transport;
+	mad->extended_transport = transports[type].extended;
 	mad->flow_control = param->flow_control != 0;
 	mad->retry_count = at_most(param->retry_count, RETRIES_MAX);
 	mad->rnr_retry_count = at_most(param->rnr_retry_count, RETRIES_MAX);
@@ -124,6 +140,7 @@ fill_request(struct shca_id *id, const struct rdma_ucm_conn_param *param, struct
 	mad->sl = id->tos >> 5;
 	mad->subnet_local = 1;
 	mad->ack_timeout = shca_connect_ack_timeout(id);
+	return 0;
 }
 
 int
@@ -152,8 +169,9 @@ shca_connect(struct shca_id *id, const struct rdma_ucm_conn_param *param)
 		.ack_timeout = shca_connect_ack_timeout(id),
 		.mtu = id->port.mtu,
 	};
-	if (!is_ud)
-		fill_request(id, param, &mad);
+	ret = is_ud ? 0 : fill_request(id, param, &mad);
+	if (ret != 0)
+		return ret;
 	memcpy(path.local, id->gid.gid, sizeof(path.local));
 	memcpy(path.remote, id->remote_gid, sizeof(path.remote));
 	/* A connection of before has ended. */

@@ -13,6 +13,8 @@ int shca_connect_reject(struct shca_id *id, const struct rdma_ucm_reject *comman
 int shca_connect_disconnect(struct shca_id *id);
 int shca_connect_listen(struct shca_id *id, unsigned int backlog);
 /** @} */
+/** @return the type of queue pairs that a REQ asks for, of this side; 0: of no type. */
+uint8_t shca_connect_type_asked(const struct shca_mad *req);
 /** @{ For the CM: see struct shca_cm_ops; arg is the manager. */
 void *shca_connect_on_request(
 	void *arg, struct shca_cm_conn *conn, const struct shca_mad *mad, uint16_t *reason);

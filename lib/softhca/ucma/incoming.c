@@ -55,6 +55,15 @@ listens(const struct shca_id *id, const struct request *request)
 	return shca_address_is_any(&id->src) || memcmp(host, request->ip.dst, sizeof(host)) == 0;
 }
 
+/** cma_ib_check_req_qp_type() */
+static bool
+is_of_type(const struct shca_id *listener, const struct shca_mad *mad)
+{
+	if (mad->kind == SHCA_MAD_SIDR_REQ || listener->qp_type == 0)
+		return shca_id_is_ud(listener) == (mad->kind == SHCA_MAD_SIDR_REQ);
+	return listener->qp_type == shca_connect_type_asked(mad);
+}
+
 /** Who listens at the very address comes before who listens at all. */
 static struct shca_id *
 find_listener(struct shca_ucma *ucma, const struct request *request)
@@ -137,11 +146,11 @@ shca_connect_on_request(
 
 	read_request(mad, &request);
 	listener = find_listener(ucma, &request);
-	if (listener == NULL || shca_id_is_ud(listener) != (mad->kind == SHCA_MAD_SIDR_REQ) ||
-		!shca_bind_find_path(ucma, path, &gid))
+	if (listener == NULL || !shca_bind_find_path(ucma, path, &gid))
 		return NULL;
 	*reason = mad->kind == SHCA_MAD_REQ ? SHCA_MAD_CONSUMER : SHCA_MAD_SIDR_REJECTED;
-	if (listener->backlog == 0 || shca_id_create(listener->file, &id) != 0)
+	if (!is_of_type(listener, mad) || listener->backlog == 0 ||
+		shca_id_create(listener->file, &id) != 0)
 		return NULL;
 	id->space = listener->space;
 	id->qp_type = listener->qp_type;

@@ -222,6 +222,69 @@ test_refused(void **state)
 	rig_close(&rig);
 }
 
+static uint32_t
+create_of_type(struct rig *rig, uint64_t uid, uint8_t type)
+{
+	struct rdma_ucm_create_id_resp answer = { .id = UINT32_MAX };
+	const struct rdma_ucm_create_id command = {
+		.uid = uid,
+		.response = (uintptr_t)&answer,
+		.ps = RDMA_PS_IB,
+		.qp_type = type,
+	};
+
+	assert_int_equal(
+		rig_do(rig, RDMA_USER_CM_CMD_CREATE_ID, &command, sizeof(command), sizeof(answer)),
+		0);
+	return answer.id;
+}
+
+/** Of one that connects by queue pairs of any type, to who listens for those of another. */
+static void
+test_types(void **state)
+{
+	static const struct {
+		uint8_t client, server;
+		int wanted; /* of connect; then the event, and its status */
+		uint32_t event;
+		int status;
+	} rows[] = {
+		{ IB_UVERBS_QPT_RC, IB_UVERBS_QPT_RC, 0, RIG_CONNECT_REQUEST, 0 },
+		{ IB_UVERBS_QPT_UC, IB_UVERBS_QPT_UC, 0, RIG_CONNECT_REQUEST, 0 },
+		{ IB_UVERBS_QPT_XRC_INI, IB_UVERBS_QPT_XRC_TGT, 0, RIG_CONNECT_REQUEST, 0 },
+		{ IB_UVERBS_QPT_UD, IB_UVERBS_QPT_UD, 0, RIG_CONNECT_REQUEST, 0 },
+		/* cma_ib_check_req_qp_type() */
+		{ IB_UVERBS_QPT_UC, IB_UVERBS_QPT_RC, 0, RIG_REJECTED, 28 },
+		{ IB_UVERBS_QPT_RC, IB_UVERBS_QPT_XRC_TGT, 0, RIG_REJECTED, 28 },
+		{ IB_UVERBS_QPT_RC, IB_UVERBS_QPT_UD, 0, RIG_REJECTED, 28 },
+		/* cm_validate_req_param() */
+		{ IB_UVERBS_QPT_XRC_TGT, IB_UVERBS_QPT_XRC_TGT, -EINVAL, 0, 0 },
+		{ 200, IB_UVERBS_QPT_RC, -EINVAL, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint32_t server, client;
+		struct rig rig;
+
+		rig_open(&rig);
+		server = create_of_type(&rig, SERVER, rows[i].server);
+		assert_int_equal(rig_bind(&rig, server, 2, RIG_PORT), 0);
+		assert_int_equal(rig_listen(&rig, server, 3), 0);
+		client = create_of_type(&rig, CLIENT, rows[i].client);
+		assert_int_equal(rig_resolve(&rig, client, 1, 2, RIG_PORT), 0);
+		rig_event(&rig, RIG_ADDR_RESOLVED);
+		assert_int_equal(rig_route(&rig, client), 0);
+		rig_event(&rig, RIG_ROUTE_RESOLVED);
+		assert_int_equal(rig_connect(&rig, client, QPN_CLIENT, ""), rows[i].wanted);
+		shca_ucma_step(rig.ucma);
+		if (rows[i].wanted == 0)
+			assert_int_equal(
+				rig_event(&rig, rows[i].event).status, (uint32_t)rows[i].status);
+		rig_close(&rig);
+	}
+}
+
 /** Who listens goes, with a request that nobody has looked at. */
 static void
 test_listener_goes(void **state)
@@ -328,6 +391,7 @@ main(void)
 		cmocka_unit_test(test_ack_timeout),
 		cmocka_unit_test(test_reject),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_listener_goes),
 		cmocka_unit_test(test_program_ends),
 		cmocka_unit_test(test_ud),
