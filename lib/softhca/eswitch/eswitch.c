@@ -178,7 +178,10 @@ give_manager(const struct shca_vport *from, const struct shca_frame *frame)
 	struct shca_eswitch_manager *manager = from->end.eswitch->manager;
 	const struct shca_frame named = { frame->bytes, frame->length, from->port };
 
-	return shca_ring_push(manager->ring, &named, 1, &manager->nb_lost) == 1;
+	if (shca_ring_push(manager->ring, &named, 1, &manager->nb_lost) == 1)
+		return true;
+	manager->nb_lost += manager->is_resting;
+	return manager->is_resting;
 }
 
 /** @return false when the receiver has no room now. */
@@ -203,7 +206,7 @@ send_one(struct shca_vport *from, const struct shca_frame *frame)
 	if (leaves(eswitch, &takers, frame)) {
 		if (uplink->ops->tx(uplink, frame, 1) == 0)
 			return false;
-	} else if (takers.nb == 1) {
+	} else if (takers.nb == 1 && !takers.last->is_resting) {
 		return shca_ring_push(takers.last->ring, frame, 1, &takers.last->nb_lost) == 1;
 	} else if (takers.nb == 0) {
 		from->nb_lost++;
@@ -262,7 +265,7 @@ receive_one(struct shca_eswitch *eswitch, const struct shca_frame *frame)
 }
 
 /** Take frames from the uplink once every vport has taken its own: frames of a patient wire wait in
- * the wire. */
+ * the wire. One whose device stands still is not waited for. */
 static void
 pump(struct shca_eswitch *eswitch)
 {
@@ -271,7 +274,7 @@ pump(struct shca_eswitch *eswitch)
 	unsigned int nb;
 
 	LIST_FOREACH (vport, &eswitch->vports, link)
-		if (!shca_ring_is_empty(vport->ring))
+		if (!vport->is_resting && !shca_ring_is_empty(vport->ring))
 			return;
 	nb = eswitch->uplink->ops->rx(eswitch->uplink, frames, UPLINK_BURST);
 	for (unsigned int i = 0; i < nb; i++)
@@ -346,6 +349,16 @@ vport_link(struct shca_wire *wire)
 			eswitch->uplink->ops->link(eswitch->uplink);
 	shca_eswitch_unlock(eswitch);
 	return up;
+}
+
+static void
+vport_set_resting(struct shca_wire *wire, bool rests)
+{
+	struct shca_vport *vport = (struct shca_vport *)wire;
+
+	shca_eswitch_lock(wire);
+	vport->is_resting = rests;
+	shca_eswitch_unlock(vport->end.eswitch);
 }
 
 /** The card tells the eswitch's manager of a changed vport context (LX esw_vport_change_handler).
@@ -477,6 +490,7 @@ static const struct shca_wire_ops vport_ops = {
 	.due_ns = vport_due_ns,
 	.is_patient = vport_is_patient,
 	.link = vport_link,
+	.set_resting = vport_set_resting,
 	.set_rx_mode = vport_set_rx_mode,
 	.nb_refused = vport_nb_refused,
 	.explain = vport_explain,

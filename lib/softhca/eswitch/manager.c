@@ -41,8 +41,12 @@ send_one(struct shca_eswitch_manager *manager, const struct shca_frame *frame)
 	if (frame->port == manager->uplink_port && has_link(manager))
 		return uplink->ops->tx(uplink, &plain, 1) == 1;
 	vport = find_vport(manager->end.eswitch, frame->port);
-	if (vport != NULL && vport->admin != SHCA_VPORT_DOWN)
-		return shca_ring_push(vport->ring, &plain, 1, &vport->nb_lost) == 1;
+	if (vport != NULL && vport->admin != SHCA_VPORT_DOWN) {
+		if (shca_ring_push(vport->ring, &plain, 1, &vport->nb_lost) == 1)
+			return true;
+		if (!vport->is_resting)
+			return false;
+	}
 	manager->nb_lost++;
 	return true;
 }
@@ -144,6 +148,15 @@ manager_set_carrier(struct shca_wire *wire, bool on)
 }
 
 static void
+manager_set_resting(struct shca_wire *wire, bool rests)
+{
+	struct shca_eswitch *eswitch = shca_eswitch_lock(wire);
+
+	eswitch->manager->is_resting = rests;
+	shca_eswitch_unlock(eswitch);
+}
+
+static void
 manager_set_vport_link(struct shca_wire *wire, uint32_t port, bool up)
 {
 	struct shca_eswitch *eswitch = shca_eswitch_lock(wire);
@@ -210,6 +223,7 @@ static const struct shca_wire_ops manager_ops = {
 	.is_patient = manager_is_patient,
 	.link = manager_link,
 	.set_carrier = manager_set_carrier,
+	.set_resting = manager_set_resting,
 	.set_vport_link = manager_set_vport_link,
 	.explain = manager_explain,
 	.close = manager_close,

@@ -43,6 +43,7 @@ struct shca_vport {
 	/* The NIC vport context, which the function's netdev writes (LX en_fs.c,
 	 * mlx5e_vport_context_update). */
 	bool is_promiscuous, is_allmulti;
+	bool is_resting; /* its device takes nothing: frames wait while there is room */
 	uint8_t macs[SHCA_NETDEV_MACS_MAX][SHCA_ESWITCH_MAC_BYTES];
 	unsigned int nb_macs;
 	struct shca_ring *ring; /* frames it will receive */
@@ -56,6 +57,7 @@ struct shca_eswitch_manager {
 	struct shca_ring *ring; /* frames of vports, with their ports */
 	uint64_t nb_lost;       /* no link, no room, or no such vport */
 	bool is_link_disabled;  /* of the uplink */
+	bool is_resting;        /* as a vport's */
 };
 
 /** Several device threads may serve the ends: the lock guards all but the ends of their rings. */

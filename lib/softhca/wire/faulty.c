@@ -566,5 +566,9 @@ shca_faulty_link_up(struct shca_wire *wire)
 void
 shca_faulty_rest(struct shca_wire *wire, uint64_t until_ns)
 {
+	struct shca_wire *inner = of(wire)->inner;
+
 	of(wire)->rests_until_ns = until_ns;
+	if (inner->ops->set_resting != NULL)
+		inner->ops->set_resting(inner, until_ns != 0);
 }

@@ -151,6 +151,12 @@ struct shca_wire_ops {
 	 * it, with the device lock held. NULL: the peer cannot see it.
 	 */
 	void (*set_carrier)(struct shca_wire *wire, bool on);
+	/**
+	 * The port takes no frames from now on, as its device stands still or is dead, or takes
+	 * them again: nobody else may wait for it. Any thread may call it, with the device lock
+	 * held. NULL: nobody else waits.
+	 */
+	void (*set_resting)(struct shca_wire *wire, bool rests);
 	/** The netdev beside the port changes its modes or addresses, as Linux's ndo_set_rx_mode.
 	 * May be NULL. */
 	void (*set_rx_mode)(struct shca_wire *wire, const struct shca_netdev *netdev);

@@ -3,6 +3,8 @@
 #include "wire_test.h"
 
 #include "eswitch/eswitch.h"
+#include "fault/faults.h"
+#include "wire/faulty.h"
 
 #define NB_VPORTS 3
 #define NETWORK   NB_VPORTS
@@ -366,6 +368,44 @@ test_back_pressure(void **state)
 	bench_close(&bench);
 }
 
+/** A function's device is dead, or stands still: the others go on. */
+static void
+test_function_that_rests(void **state)
+{
+	struct shca_faults *faults;
+	struct shca_wire *plain;
+	struct shca_frame frame;
+	unsigned int nb = 0;
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(shca_faults_make("device fatal at 1", 2, &faults), 0);
+	bench_open(&bench);
+	plain = bench.wire[1];
+	assert_int_equal(shca_faulty_wrap(faults, 1, plain, &bench.wire[1]), 0);
+	assert_ptr_not_equal(bench.wire[1], plain);
+	shca_faulty_rest(bench.wire[1], UINT64_MAX);
+	send_frame(&bench, NETWORK, macs[1], stranger);
+	assert_int_equal(count(&bench, 0, macs[0]), 0);
+	send_frame(&bench, NETWORK, macs[0], stranger);
+	assert_int_equal(count(&bench, 0, macs[0]), 1);
+	/* More than there is room for. */
+	for (; nb < 30000; nb++)
+		send_frame(&bench, 0, macs[1], macs[0]);
+	send_frame(&bench, 0, macs[2], macs[0]);
+	assert_int_equal(count(&bench, 2, macs[2]), 1);
+	shca_faulty_rest(bench.wire[1], 0);
+	nb = 0;
+	while (plain->ops->rx(plain, &frame, 1) == 1)
+		nb++;
+	assert_in_range(nb, 1000, 30000);
+	send_frame(&bench, 0, macs[1], macs[0]);
+	send_frame(&bench, NETWORK, macs[0], stranger);
+	assert_int_equal(count(&bench, 0, macs[0]), 0);
+	bench_close(&bench);
+	shca_faults_close(faults);
+}
+
 /** The uplink is everybody's: its link, its descriptor, its start; and goes with the last. */
 static void
 test_uplink(void **state)
@@ -404,6 +444,7 @@ main(void)
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_switchdev),
 		cmocka_unit_test(test_back_pressure),
+		cmocka_unit_test(test_function_that_rests),
 		cmocka_unit_test(test_uplink),
 	};
 

@@ -202,6 +202,27 @@ test_a_full_function_holds_the_manager(void **state)
 	bench_close(&bench);
 }
 
+/** An end whose device is dead, or stands still, is not waited for by the other. */
+static void
+test_who_rests_holds_nobody(void **state)
+{
+	uint8_t bytes[SHCA_FRAME_MAX] = { 0 };
+	const struct shca_frame frame = { bytes, sizeof(bytes), 2 };
+	struct bench bench;
+
+	(void)state;
+	bench_open(&bench);
+	bench.function[0]->ops->set_resting(bench.function[0], true);
+	for (unsigned int i = 0; i < 1000; i++)
+		assert_int_equal(bench.manager->ops->tx(bench.manager, &frame, 1), 1);
+	send_frame(bench.manager, 7, UPLINK_PORT);
+	assert_true(has_come(bench.network, 7, 0));
+	bench.manager->ops->set_resting(bench.manager, true);
+	for (unsigned int i = 0; i < 1000; i++)
+		assert_int_equal(bench.function[1]->ops->tx(bench.function[1], &frame, 1), 1);
+	bench_close(&bench);
+}
+
 int
 main(void)
 {
@@ -211,6 +232,7 @@ main(void)
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_a_full_function_holds_the_manager),
+		cmocka_unit_test(test_who_rests_holds_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
