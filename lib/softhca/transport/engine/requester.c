@@ -92,6 +92,9 @@ shca_requester_post(struct shca_requester *requester, const struct shca_wr *wr)
 		mine->nb_psns = shca_nb_packets(wr->length, requester->conf.mtu);
 	if (!shca_requester_may_be_asked(&requester->conf, wr))
 		mine->outcome = SHCA_OUTCOME_LOCAL_QP_OPERATION;
+	/* Its responses would be as far ahead as behind (IBTA 9.7.1). */
+	else if (wr->kind == SHCA_WR_READ && mine->nb_psns > SHCA_PSN_MASK / 2)
+		mine->outcome = SHCA_OUTCOME_LOCAL_LENGTH;
 	requester->end = (requester->end + mine->nb_psns) & SHCA_PSN_MASK;
 }
 

@@ -420,6 +420,24 @@ response_longer_than_the_mtu(void **state)
 	assert_int_equal(rig.outcome, SHCA_OUTCOME_BAD_RESPONSE);
 }
 
+/** Of a read with half of all PSNs, which two gigabytes in the shortest packets have, nobody could
+ * say whether a response is behind or ahead. */
+static void
+read_of_half_of_all_psns(void **state)
+{
+	(void)state;
+	start(RNR_RETRIES);
+	post(SHCA_WR_READ, 1u << 31);
+	assert_int_equal(pull(), NOTHING);
+	assert_int_equal(rig.outcome, SHCA_OUTCOME_LOCAL_LENGTH);
+	start(RNR_RETRIES);
+	post(SHCA_WR_READ, (1u << 31) - MTU);
+	assert_int_equal(pull(), 0);
+	answer(SHCA_BTH_READ_FIRST, SHCA_AETH_NO_CREDITS, 0, MTU);
+	assert_int_equal(rig.outcome, SHCA_OUTCOME_SUCCESS);
+	assert_int_equal(rig.requester.una, (PSN + 1) & SHCA_PSN_MASK);
+}
+
 /** An unreliable connection has sends and writes alone: nothing of others leaves (IBTA table 38).
  */
 static void
@@ -472,6 +490,7 @@ main(void)
 		cmocka_unit_test(lost_response),
 		cmocka_unit_test(bad_responses),
 		cmocka_unit_test(response_longer_than_the_mtu),
+		cmocka_unit_test(read_of_half_of_all_psns),
 		cmocka_unit_test(unreliable),
 		cmocka_unit_test(never_started),
 	};
