@@ -240,6 +240,7 @@ check_wire(const struct check *check)
 	const struct shca_wire_options *wire = &check->port->wire;
 	const struct shca_options *options = check->options;
 	unsigned int nb_ends = 0;
+	bool is_netdev = false;
 
 	for (unsigned int i = 0; i < options->nb_ports; i++) {
 		const struct shca_port_options *other = &options->port[i];
@@ -248,11 +249,13 @@ check_wire(const struct check *check)
 			return 0;
 		nb_ends +=
 			same_wire(wire, &other->wire) && shca_options_ports_card(options, i) == i;
+		is_netdev = is_netdev || same_wire(wire, &other->kernel) ||
+			same_wire(wire, &other->rep);
 	}
 	if (is_kind(wire, "pair") && nb_ends >= 2)
 		return shca_refuse(
 			&check->refusal, "wire: pair:%s has two ends already", wire->arg);
-	if (is_kind(wire, "tap") && nb_ends >= 1)
+	if (is_kind(wire, "tap") && (nb_ends >= 1 || is_netdev))
 		return shca_refuse(
 			&check->refusal, "wire: %s belongs to another port already", wire->arg);
 	return 0;

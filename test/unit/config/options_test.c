@@ -209,6 +209,7 @@ test_several_ports(void **state)
 		{ "wire=pair:a", 0 },
 		{ "wire=pair:a", -EINVAL },
 		{ "kernel=tap:k", -EINVAL },
+		{ "wire=tap:k", -EINVAL },
 		{ "wire=tap:k2", 0 },
 		{ "wire=tap:k2", -EINVAL },
 		{ "kernel=tap:k2", -EINVAL },
