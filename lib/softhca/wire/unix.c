@@ -39,6 +39,7 @@ struct unix_wire {
 	int epoll_fd;  /**< polls both */
 	uint64_t retry_ns;
 	struct shca_unix_rings *rings; /**< with this peer; NULL: frames are messages */
+	bool has_ended;                /**< the peer has closed; its ring may have frames */
 	unsigned int nb_calls;         /**< calls of find_peer with a peer */
 	unsigned int nb_pops;          /**< calls of rx that took frames from the ring */
 	uint64_t nb_dropped;
@@ -147,6 +148,7 @@ drop_peer(struct unix_wire *end)
 	end->peer_fd = -1;
 	shca_unix_rings_free(end->rings);
 	end->rings = NULL;
+	end->has_ended = false;
 }
 
 /** Look for a peer if there is none; refuse a third end. */
@@ -329,6 +331,9 @@ receive_messages(
 	struct unix_wire *end, struct shca_frame *frames, unsigned int nb, unsigned int nb_frames)
 {
 	uint8_t *room = end->bytes + (size_t)nb * SHCA_FRAME_MAX;
+	/* The ring has given nothing, although its peer had closed before: what is in it is no
+	 * frame. */
+	const bool is_over = nb == 0 && end->has_ended;
 
 	/* A peer could send what is no frame as fast as it is read. */
 	for (unsigned int i = 0; i < 2 * UNIX_BURST && end->peer_fd >= 0 && nb < nb_frames; i++) {
@@ -344,7 +349,8 @@ receive_messages(
 		if (length >= 0 && take_note(end, room, (size_t)length, passed_fd))
 			continue;
 		if (length <= 0) { /* 0: the peer closed; no end sends empty frames */
-			if (end->rings == NULL || !shca_unix_rings_wait(end->rings))
+			end->has_ended = true;
+			if (end->rings == NULL || is_over || !shca_unix_rings_wait(end->rings))
 				drop_peer(end);
 			break;
 		}

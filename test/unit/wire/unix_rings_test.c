@@ -268,6 +268,33 @@ test_memory_lies(void **state)
 	a->ops->close(a);
 }
 
+/** A process that has written what is no head ends: another can come. */
+static void
+test_end_that_lies_goes(void **state)
+{
+	const uint64_t head = 1;
+	struct shca_wire *a = open_wire("unix", &conf), *b;
+	const int fd = connect_raw(true);
+	uint8_t *memory;
+	size_t bytes;
+
+	(void)state;
+	assert_int_equal(receive_numbered(a, 0), 0);
+	memory = receive_hello(fd, &bytes);
+	assert_int_equal(send(fd, "", 1, 0), 1);
+	memcpy(memory + bytes / 2 + HEAD_AT, &head, sizeof(head));
+	munmap(memory, bytes);
+	close(fd);
+	assert_int_equal(receive_numbered(a, 0), 0);
+	assert_false(shca_unix_has_peer(a));
+	b = open_wire("unix", &conf);
+	assert_int_equal(receive_numbered(a, 0), 0);
+	send_numbered(b, 0);
+	assert_int_equal(receive_numbered(a, 0), 1);
+	b->ops->close(b);
+	a->ops->close(a);
+}
+
 /** Send a message with @p nb descriptors, which are one. */
 static void
 send_with_fds(int fd, const void *bytes, size_t length, int passed, unsigned int nb)
@@ -363,6 +390,7 @@ main(void)
 		cmocka_unit_test(test_wakes),
 		cmocka_unit_test(test_messages_for_others),
 		cmocka_unit_test(test_memory_lies),
+		cmocka_unit_test(test_end_that_lies_goes),
 		cmocka_unit_test(test_stray_descriptors),
 		cmocka_unit_test(test_bad_hello),
 	};
