@@ -186,6 +186,18 @@ pcap_wire_close(struct shca_wire *wire)
 	free(pcap);
 }
 
+/** Each round opens it anew, wherever the process is then: a keeper leaves its directory. */
+static void
+make_absolute(struct player *in)
+{
+	char *path = realpath(in->path, NULL);
+
+	if (path == NULL)
+		return;
+	free(in->path);
+	in->path = path;
+}
+
 static int
 open_both(struct pcap_wire *pcap, const struct shca_wire_conf *conf)
 {
@@ -199,6 +211,8 @@ open_both(struct pcap_wire *pcap, const struct shca_wire_conf *conf)
 		if (pcap->in.path == NULL)
 			return -ENOMEM;
 		ret = open_in(&pcap->in);
+		if (ret == 0)
+			make_absolute(&pcap->in);
 	}
 	if (ret == 0 && out[0] != '\0')
 		ret = open_out(pcap, out);

@@ -364,6 +364,22 @@ test_capture_that_becomes_empty(void **state)
 	wire->ops->close(wire);
 }
 
+/** Who plays may leave the directory that the name begins at: the keeper of a card does. */
+static void
+test_repeat_from_elsewhere(void **state)
+{
+	const struct shca_wire_conf conf = { .arg = "in", .repeat = 3 };
+	struct shca_wire *wire;
+
+	(void)state;
+	write_capture(in_path, 2, 0, DLT_EN10MB);
+	assert_int_equal(chdir(dir), 0);
+	wire = open_wire("pcap", &conf);
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(play(wire, 2), 6);
+	wire->ops->close(wire);
+}
+
 /** As kernel side the argument is the record; a colon belongs to its name. */
 static void
 test_kernel_side_records(void **state)
@@ -393,6 +409,7 @@ main(void)
 		cmocka_unit_test(test_repeat),
 		cmocka_unit_test(test_empty_capture_ends_though_repeated),
 		cmocka_unit_test(test_capture_that_becomes_empty),
+		cmocka_unit_test(test_repeat_from_elsewhere),
 		cmocka_unit_test(test_no_frames_are_left_out),
 		cmocka_unit_test(test_pace),
 		cmocka_unit_test(test_truncated),
