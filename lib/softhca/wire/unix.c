@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -187,6 +188,22 @@ find_peer(struct unix_wire *end)
 	attach(end);
 }
 
+/** It is looked for again when the peer goes, wherever the process is then: a keeper leaves its
+ * directory. One that is too long with that stays as it is. */
+static void
+set_absolute(struct unix_wire *end, const char *path)
+{
+	const size_t room = sizeof(end->address.sun_path);
+	char *absolute, *here = getcwd(NULL, 0);
+
+	if (here != NULL && asprintf(&absolute, "%s/%s", here, path) >= 0) {
+		if (strlen(absolute) < room)
+			strcpy(end->address.sun_path, absolute);
+		free(absolute);
+	}
+	free(here);
+}
+
 static int
 set_path(struct unix_wire *end, const char *path)
 {
@@ -197,6 +214,8 @@ set_path(struct unix_wire *end, const char *path)
 	}
 	end->address.sun_family = AF_UNIX;
 	strcpy(end->address.sun_path, path);
+	if (path[0] != '/')
+		set_absolute(end, path);
 	return 0;
 }
 

@@ -228,6 +228,35 @@ test_refused(void **state)
 	assert_null(wire);
 }
 
+/** A process may leave the directory that the path begins at: the keeper of a card does. */
+static void
+test_from_elsewhere(void **state)
+{
+	const struct shca_wire_conf here = { .arg = "wire", .fd = -1 };
+	struct shca_wire *a, *b;
+	struct shca_frame frame;
+
+	(void)state;
+	assert_int_equal(chdir(dir), 0);
+	a = open_wire("unix", &here);
+	b = open_wire("unix", &here);
+	assert_int_equal(chdir("/"), 0);
+	assert_true(wait_peer(a, true));
+	a->ops->close(a);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_true(wait_peer(b, false));
+	/* It listens where the other did. */
+	for (int i = 0; i < 200 && access(path, F_OK) != 0; i++) {
+		assert_int_equal(b->ops->rx(b, &frame, 1), 0);
+		usleep(5000);
+	}
+	a = open_wire("unix", &conf);
+	assert_true(wait_peer(b, true));
+	a->ops->close(a);
+	b->ops->close(b);
+	assert_int_equal(access("/wire", F_OK), -1);
+}
+
 /** A file that is no socket is somebody's: a capture, named by mistake. */
 static void
 test_file_stays(void **state)
@@ -275,6 +304,7 @@ main(void)
 		cmocka_unit_test(test_full_is_back_pressure),
 		cmocka_unit_test(test_other_process_is_killed),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_from_elsewhere),
 		cmocka_unit_test(test_file_stays),
 		cmocka_unit_test(test_longer_than_a_frame),
 	};
