@@ -107,16 +107,20 @@ end_keeper(const char *name, pid_t keeper)
 	struct pollfd gone = { .fd = (int)syscall(SYS_pidfd_open, keeper, 0), .events = POLLIN };
 	int ret = 0;
 
-	if (gone.fd < 0)
+	if (gone.fd < 0 && errno == ESRCH)
 		return 0; /* it has just ended */
-	if (syscall(SYS_pidfd_send_signal, gone.fd, SIGTERM, NULL, 0) != 0)
+	if (gone.fd < 0)
+		ret = -errno;
+	else if (syscall(SYS_pidfd_send_signal, gone.fd, SIGTERM, NULL, 0) != 0)
 		ret = -errno;
 	else if (poll(&gone, 1, PATIENCE_MS) != 1)
 		ret = -ETIMEDOUT;
+	/* SO_PEERCRED has 0 for a process of a namespace that is not below this one. */
 	if (ret != 0)
 		fprintf(stderr, "softhca: cannot end %s: process %d: %s\n", name, (int)keeper,
-			strerror(-ret));
-	close(gone.fd);
+			keeper == 0 ? "it is in another namespace of processes" : strerror(-ret));
+	if (gone.fd >= 0)
+		close(gone.fd);
 	return ret;
 }
 

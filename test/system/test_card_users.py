@@ -160,3 +160,13 @@ def test_what_is_the_owners(tree):
         assert run([tree.softhca, "ctl", "--on", card, "stats"])[0] == 0
     with up(tree, "0600") as card:
         assert f"{card:<16} of another user, who lets no other in" in run([*tree.as_nobody([tree.softhca]), "list"])[1]
+
+
+def test_down_from_another_namespace_of_processes(tree):
+    """There the keeper has no number, and has not ended for that."""
+    if WHY_NOT:
+        pytest.skip(WHY_NOT)
+    with up(tree, "0600") as card:
+        status, said = run(["unshare", "-Urpf", tree.softhca, "down", card])
+        assert status == 125 and "it is in another namespace of processes" in said
+        assert run([tree.softhca, "run", "--on", card, "--", "true"])[0] == 0
