@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "app.h"
@@ -89,6 +90,9 @@ app_up(int argc, char *argv[])
 		fprintf(stderr, "softhca: up makes one card: what is '%s'?\n", argv[first + 1]);
 		return APP_FAILED;
 	}
+	/* As for the keeper: who gets in is up to the mode, and others look devices up in its
+	 * files. */
+	umask(022);
 	making.name = first < argc ? argv[first] : APP_CARD_DEFAULT;
 	if (app_card_check_name(making.name) != 0 ||
 		app_faults_read(

@@ -170,3 +170,14 @@ def test_down_from_another_namespace_of_processes(tree):
         status, said = run(["unshare", "-Urpf", tree.softhca, "down", card])
         assert status == 125 and "it is in another namespace of processes" in said
         assert run([tree.softhca, "run", "--on", card, "--", "true"])[0] == 0
+
+
+def test_a_umask_hides_no_card(tree):
+    """Who makes the first card has a umask that keeps files from others; the mode says who gets in."""
+    softhca = "/mnt/" + str(tree.softhca.relative_to(tree.path))
+    script = (f"mount --bind {tree.path} /mnt && mount -t tmpfs none /run && chmod 755 /run && umask 077 && "
+              f"{softhca} up --port wire=null --mode 0666 card && umask 022 && "
+              f"setpriv {' '.join(NOBODY)} {softhca} run --on card -- ibv_devinfo; status=$?; "
+              f"{softhca} down card; exit $status")
+    status, said = run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script])
+    assert status == 0 and "hca_id:\tmlx5_0" in said
