@@ -77,6 +77,46 @@ open_netdev(struct shca_port_options *port)
 	return ret;
 }
 
+/** Copy @p from to @p to. @return 0 or a negative errno. */
+static int
+copy_file(const char *from, const char *to)
+{
+	FILE *in = fopen(from, "re"), *out = in != NULL ? fopen(to, "we") : NULL;
+	int ret = out != NULL ? 0 : -errno;
+	char bytes[4096];
+	size_t length;
+
+	while (ret == 0 && (length = fread(bytes, 1, sizeof(bytes), in)) != 0)
+		if (fwrite(bytes, 1, length, out) != length)
+			ret = -errno;
+	if (ret == 0 && ferror(in))
+		ret = -EIO;
+	if (in != NULL)
+		fclose(in);
+	if (out != NULL && fclose(out) != 0 && ret == 0)
+		ret = -errno;
+	return ret;
+}
+
+/** Each process reads the port's model when it starts, by when the user's file may have gone or
+ * have become another. The options file has no place for a comma in a name. */
+static int
+keep_model(struct shca_port_options *port, unsigned int index, const char *dir)
+{
+	char copy[sizeof(port->model_file)];
+	int ret;
+
+	if (port->model_file[0] == '\0' || strpbrk(dir, ",\n") != NULL ||
+		snprintf(copy, sizeof(copy), "%s/model.%u", dir, index) >= (int)sizeof(copy))
+		return 0;
+	ret = copy_file(port->model_file, copy);
+	if (ret == 0)
+		strcpy(port->model_file, copy);
+	else
+		fprintf(stderr, "softhca: cannot copy %s: %s\n", port->model_file, strerror(-ret));
+	return ret;
+}
+
 int
 app_env_prepare(struct shca_options *options, const char *dir)
 {
@@ -92,6 +132,8 @@ app_env_prepare(struct shca_options *options, const char *dir)
 			ret = open_netdev(&options->port[i]);
 		if (ret == 0 && is_tap(&options->port[i].rep))
 			ret = open_rep(&options->port[i]);
+		if (ret == 0)
+			ret = keep_model(&options->port[i], i, dir);
 	}
 	if (ret == 0)
 		ret = shca_tree_create(options, dir);

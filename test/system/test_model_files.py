@@ -5,6 +5,7 @@ import re
 import subprocess
 
 import pytest
+from harness import card as cards
 from harness import paths
 from harness.models import FILES, changed, keys_of
 from harness.patience import PATIENCE
@@ -162,3 +163,13 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path):
     done = run("", CHECK, "--ibdev", "mlx5_9", "--model", tmp_path / "file")
     assert done.returncode == 2 and "mlx5_9 cannot be asked: No such device" in done.stderr
     assert not (tmp_path / "file").exists()
+
+
+def test_a_file_that_goes(tmp_path):
+    """A card has the model that it was made with, for each program that comes."""
+    path = tmp_path / "my.model"
+    path.write_text((FILES / "cx5.model").read_text(encoding="ascii"), encoding="ascii")
+    with cards.up(f"wire=null,model={path}") as card:
+        path.unlink()
+        assert re.search(rf"^{card} +process \d+ mlx5_0$", cards.softhca("list").stdout, re.M)
+        assert "mlx5_0" in cards.run_on(card, "ibv_devices").stdout
