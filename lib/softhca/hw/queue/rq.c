@@ -515,6 +515,7 @@ receive_striding(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe
 		push_fault(rq, syndrome,
 			(strides_left(rq) & SHCA_CQE_STRIDES_MASK) << SHCA_CQE_STRIDES_SHIFT |
 				length);
+		rq->pi_seen = rq->ci; /* a watched queue counted on the rest */
 		return;
 	}
 	if (syndrome != 0) {

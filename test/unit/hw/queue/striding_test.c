@@ -137,6 +137,30 @@ too_long(void **state)
 	rig_close(&rig);
 }
 
+/** The same while someone counts: what has not been posted is not taken. */
+static void
+too_long_and_counted(void **state)
+{
+	struct shca_cqe cqe;
+	struct rig rig;
+
+	(void)state;
+	open_striding(&rig, false);
+	assert_int_equal(shca_device_count_pci(rig.dev, true), 0);
+	post(&rig, 0, 512);
+	come(&rig, 60, 1);
+	expect(&rig, 0, 0, 1, 60);
+	come(&rig, 400, 2);
+	rig_expect_error(&rig.rx, MLX5_CQE_RESP_ERR, LONG, 0);
+	come(&rig, 60, 3);
+	assert_false(rig_poll(&rig.rx, &cqe));
+	assert_int_equal(shca_device_stats(rig.dev)->out_of_buffer, 1);
+	post(&rig, 1, WQE_BYTES);
+	come(&rig, 60, 4);
+	expect(&rig, 1, 0, 1, 60);
+	rig_close(&rig);
+}
+
 /** Software counts the stride on by what each frame took. */
 static void
 compressed_counters(void **state)
@@ -169,6 +193,7 @@ main(void)
 		cmocka_unit_test(boundaries),
 		cmocka_unit_test(fillers),
 		cmocka_unit_test(too_long),
+		cmocka_unit_test(too_long_and_counted),
 		cmocka_unit_test(compressed_counters),
 	};
 
