@@ -246,6 +246,8 @@ overrun(struct shca_cq *cq, const struct shca_cqe *cqe)
 	if (shca_is_strict(cq->dev) && is_full(cq))
 		shca_strict_cq_overrun(cq, cqe);
 	end_block(cq);
+	/* A card has told of earlier completions when it wrote them. */
+	shca_cq_poll_arm(cq);
 	shca_cq_fail(cq);
 }
 

@@ -76,6 +76,29 @@ overrun(void **state)
 	rig_close(&rig);
 }
 
+/** What came before the overrun wakes who waits for it, although it came in the same round. */
+static void
+overrun_of_an_armed_one(void **state)
+{
+	struct rig_wqe wqe;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.nb_cqes = 4;
+	rig_open(&rig);
+	rig_arm(&rig.tx, 0, false);
+	rig_run(&rig);
+	for (unsigned int n = 0; n < 5; n++) {
+		rig_wqe_start(&wqe, MLX5_OPCODE_NOP, SHCA_CE_ALWAYS);
+		rig_post(&rig, &wqe);
+	}
+	rig_run(&rig);
+	assert_int_equal(rig.tx.nb_error_events, 1);
+	assert_int_equal(rig.tx.nb_completion_events, 1);
+	rig_close(&rig);
+}
+
 static void
 overrun_ignored(void **state)
 {
@@ -476,6 +499,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(laps),
 		cmocka_unit_test(overrun),
+		cmocka_unit_test(overrun_of_an_armed_one),
 		cmocka_unit_test(overrun_ignored),
 		cmocka_unit_test(consumer_index_of_16_bits),
 		cmocka_unit_test(consumer_index_in_host_order),
