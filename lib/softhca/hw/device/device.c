@@ -474,7 +474,6 @@ static void
 run_round(void *arg)
 {
 	struct shca_device *dev = arg;
-	struct shca_cq *cq;
 	struct shca_rq *rq;
 
 	if (dev->start_wire) {
@@ -507,8 +506,7 @@ run_round(void *arg)
 	LIST_FOREACH (rq, &dev->rqs, link)
 		if (rq->state == SHCA_QUEUE_ERROR)
 			shca_rq_flush(rq);
-	LIST_FOREACH (cq, &dev->cqs, link)
-		shca_cq_poll_arm(cq);
+	shca_cq_poll_all(dev);
 }
 
 /** The application has unmapped memory that it had registered or given as a ring. */
@@ -594,4 +592,6 @@ shca_device_catch_up(struct shca_device *dev)
 	for (unsigned int i = 0;
 		i < CATCH_UP_ROUNDS && !dev->is_dead && guarded(dev, run_posted) != 0; i++)
 		;
+	if (!dev->is_dead)
+		guarded(dev, shca_cq_poll_all);
 }

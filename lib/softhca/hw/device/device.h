@@ -49,9 +49,9 @@ unsigned int shca_device_step(struct shca_device *dev);
  * shca_clock_ns(); UINT64_MAX: there is none. For the thread that steps. */
 uint64_t shca_device_due_ns(const struct shca_device *dev);
 /**
- * Send what has been posted, of all queues, as far as wire and queues take it. Hardware has sent it
- * before a system call that stops or destroys the queue reaches it; the device thread may be later
- * than that.
+ * Send and complete what has been posted, of all queues, as far as wire and queues take it.
+ * Hardware has done so before a system call that stops or destroys the queue reaches it; the device
+ * thread may be later than that.
  */
 void shca_device_catch_up(struct shca_device *dev);
 const struct shca_device_conf *shca_device_conf(const struct shca_device *dev);

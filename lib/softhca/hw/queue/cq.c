@@ -391,6 +391,16 @@ shca_cq_poll_arm(struct shca_cq *cq)
 	shca_notify(cq->attr.event, cq->attr.owner, SHCA_EVENT_COMPLETION);
 }
 
+void
+shca_cq_poll_all(void *arg)
+{
+	struct shca_device *dev = arg;
+	struct shca_cq *cq;
+
+	LIST_FOREACH (cq, &dev->cqs, link)
+		shca_cq_poll_arm(cq);
+}
+
 /**
  * The RESIZE CQE takes a consumer index of its own; libmlx5 copies what precedes it to the new ring
  * one place further, so that the index goes on.

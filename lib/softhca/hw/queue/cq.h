@@ -32,6 +32,8 @@ void shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited);
 /** End a block of compressed completions, read the arm word, and fire if the CQ is armed and has a
  * completion. */
 void shca_cq_poll_arm(struct shca_cq *cq);
+/** The same for all of device @p dev, a struct shca_device. */
+void shca_cq_poll_all(void *dev);
 /** @return whether queues can use this CQ: it may require timestamps of a clock that the device
  * lacks. */
 bool shca_cq_has_clock(const struct shca_cq *cq);

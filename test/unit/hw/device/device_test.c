@@ -430,6 +430,27 @@ what_was_rung_is_sent(void **state)
 	rig_close(&rig);
 }
 
+/** So are the completions written, compressed ones, too. */
+static void
+what_was_rung_is_complete(void **state)
+{
+	struct shca_cqe cqe;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.tx_mini = SHCA_MINI_CSUM;
+	rig_open(&rig);
+	for (unsigned int i = 0; i < 3; i++)
+		rig_send(&rig, 0, 60, SHCA_CE_ALWAYS);
+	shca_device_lock(rig.dev);
+	shca_device_catch_up(rig.dev);
+	shca_device_unlock(rig.dev);
+	assert_true(rig_poll(&rig.tx, &cqe));
+	assert_int_equal(be32toh(cqe.byte_count), 3);
+	rig_close(&rig);
+}
+
 /** A rule changes frames of the netdev, as long and as many as it gives at once. */
 static void
 many_rewritten(void **state)
@@ -471,6 +492,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_rung_is_sent),
+		cmocka_unit_test(what_was_rung_is_complete),
 		cmocka_unit_test(to_the_netdev),
 		cmocka_unit_test(many_rewritten),
 		cmocka_unit_test(from_the_netdev),
