@@ -199,6 +199,7 @@ receive_modified(struct shca_device *dev, struct shca_packet *packet, struct shc
 	const uint32_t *from, struct kernel_frames *to_kernel)
 {
 	const uint32_t port = packet->source_port;
+	unsigned int nb_copies = verdict->nb_destinations;
 	uint8_t room[SHCA_OUT_FRAME_ROOM];
 
 	while (verdict->modify_set != NULL) {
@@ -209,7 +210,9 @@ receive_modified(struct shca_device *dev, struct shca_packet *packet, struct shc
 		parse(dev, &(struct shca_frame){ room, length, port }, packet);
 		shca_walk_rx_on(dev->steering, packet, verdict);
 		take_verdict(dev, packet, verdict, from, to_kernel);
+		nb_copies += verdict->nb_destinations;
 	}
+	verdict->nb_destinations = nb_copies;
 	if (from == NULL)
 		count_unwanted(dev, verdict);
 	/* The room is freed by then. */

@@ -207,6 +207,42 @@ sniffer(void **state)
 	rig_close(&rig);
 }
 
+/** A frame that a sniffer got is not unwanted because a rule has changed it since. */
+static void
+sniffed_and_changed(void **state)
+{
+	const struct shca_modify change = { .kind = SHCA_MODIFY_HEADER };
+	const struct shca_param any = { { 0 } };
+	const struct shca_raw_rule_attr raw = {
+		.default_miss = true, .mask = &any, .value = &any, .modify_set.modify = &change
+	};
+	struct shca_rule_attr attr = { .type = 3 };
+	const struct shca_device_stats *stats;
+	struct shca_rule *rule;
+	uint8_t bytes[60];
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.no_rule = true;
+	rig_open(&rig);
+	stats = shca_device_stats(rig.dev);
+	assert_int_equal(shca_rule_add_raw(shca_device_steering(rig.dev), &raw, &rule), 0);
+	shca_device_rules_changed(rig.dev);
+	rig_come(&rig.wire, bytes, frame_to(bytes, own_mac));
+	rig_run(&rig);
+	assert_int_equal(stats->rx_unwanted, 1);
+	attr.tir = rig.tir;
+	assert_int_equal(shca_rule_add(shca_device_steering(rig.dev), &attr, &rig.rule), 0);
+	rig_fill_rx(&rig, 1);
+	rig_come(&rig.wire, bytes, frame_to(bytes, own_mac));
+	rig_run(&rig);
+	assert_int_equal(stats->rx_steered, 1);
+	assert_int_equal(stats->rx_unwanted, 1);
+	shca_rule_del(shca_device_steering(rig.dev), rule);
+	rig_close(&rig);
+}
+
 /** A rule that forbids sending: nothing leaves, the WQE completes, and a queue behind it is not
  * stopped. */
 static void
@@ -499,6 +535,7 @@ main(void)
 		cmocka_unit_test(patience),
 		cmocka_unit_test(dont_trap),
 		cmocka_unit_test(sniffer),
+		cmocka_unit_test(sniffed_and_changed),
 		cmocka_unit_test(egress_drop),
 		cmocka_unit_test(rss),
 		cmocka_unit_test(loop),
