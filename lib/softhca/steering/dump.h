@@ -41,6 +41,9 @@ struct shca_dump_conf {
 	uint32_t (*rewrite)(const struct shca_modify_set *modify_set,
 		const struct shca_packet *packet, uint8_t *room);
 	uint8_t *room;
+	/** Hide from a changed frame's headers the tunnels that are none of @p offloads, which the
+	 * device does not look into; NULL: it looks into all. */
+	void (*limit)(struct shca_packet *packet, uint32_t offloads);
 };
 
 /** @{ Whose something is, in the words of rdma(8), "rdma resource show qp". */

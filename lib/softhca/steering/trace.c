@@ -210,6 +210,8 @@ change(struct shca_trace *trace, const struct shca_fte *fte)
 	if (length == 0)
 		return false;
 	shca_parse(conf->room, length, &trace->changed);
+	if (conf->limit != NULL)
+		conf->limit(&trace->changed, trace->steering->conf.tunnel_offloads);
 	trace->changed.source_port = trace->packet->source_port;
 	return true;
 }

@@ -73,6 +73,7 @@ shca_device_trace(struct shca_device *dev, struct shca_device_trace *trace)
 		.describe = shca_tir_describe,
 		.rewrite = shca_rewrite,
 		.room = trace->room,
+		.limit = shca_tunnels_limit,
 	};
 	struct shca_packet packet;
 
