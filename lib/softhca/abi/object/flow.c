@@ -257,6 +257,13 @@ create(struct shca_write *write, const struct ib_uverbs_create_flow *request, co
 	return 0;
 }
 
+/** As ib_uverbs_ex_create_flow, in which a QP of another type is no better than none. */
+static bool
+may_have_flows(const struct shca_qp_object *qp)
+{
+	return qp->type == IB_UVERBS_QPT_RAW_PACKET || qp->type == IB_UVERBS_QPT_UD;
+}
+
 int
 shca_flow_write_create(struct shca_write *write)
 {
@@ -274,6 +281,8 @@ shca_flow_write_create(struct shca_write *write)
 		ret = shca_qp_check_port(write->file, request.qp_handle, request.flow_attr.port);
 	if (ret == 0)
 		ret = shca_object_find(write->file, &shca_qp_class, request.qp_handle, &qp);
+	if (ret == 0 && !may_have_flows((const struct shca_qp_object *)qp))
+		ret = -EINVAL;
 	if (ret == 0)
 		ret = shca_object_reserve(write->file, &shca_flow_class, &object);
 	if (ret != 0)

@@ -339,6 +339,37 @@ test_send_only_qp(void **state)
 	assert_int_equal(flow_request_run(rig, &flow), 0);
 }
 
+/** As ib_uverbs_ex_create_flow: of queue pairs with a transport only datagrams' may have flows. */
+static void
+test_qp_with_a_transport(void **state)
+{
+	static const struct {
+		uint64_t type;
+		int expected;
+	} rows[] = {
+		{ IB_UVERBS_QPT_RC, -EINVAL },
+		{ IB_UVERBS_QPT_XRC_INI, -EINVAL },
+		{ IB_UVERBS_QPT_UD, 0 },
+	};
+	static const uint32_t drop[2] = { 0x1001, 8 }; /* IBV_FLOW_SPEC_ACTION_DROP */
+	struct rig *rig = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct flow_request request;
+		struct qp_request qp;
+
+		qp_request_init(rig, &qp, rig_cq(rig), -1);
+		qp.type = rows[i].type;
+		assert_int_equal(qp_request_run(rig, &qp), 0);
+		flow_request_init(&request, qp.handle);
+		memcpy(&request.count, drop, sizeof(drop));
+		request.core.flow_attr.num_of_specs = 2;
+		request.core.flow_attr.size += sizeof(drop);
+		request.length += sizeof(drop);
+		assert_int_equal(flow_request_run(rig, &request), rows[i].expected);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
@@ -352,6 +383,7 @@ main(void)
 		TEST(test_bad_counter_descriptions),
 		TEST(test_conflicting_rules),
 		TEST(test_send_only_qp),
+		TEST(test_qp_with_a_transport),
 	};
 
 	rig_skip_without_privilege();
