@@ -347,7 +347,9 @@ test_old_headers(int fd)
 		{ "not for this device", { IB_USER_VERBS_CMD_REG_SMR, 4, 0 }, 16, EOPNOTSUPP },
 		{ "not by this way", { IB_USER_VERBS_CMD_POLL_CQ, 4, 0 }, 16, EOPNOTSUPP },
 		{ "no command", { 0xff, 4, 0 }, 16, EOPNOTSUPP },
-		{ "no command, and its words", { 0xff, 5, 0 }, 16, EINVAL },
+		{ "no command, whatever its words", { 0xff, 5, 0 }, 16, EOPNOTSUPP },
+		{ "none below the last, and its words", { IB_USER_VERBS_CMD_REG_SMR, 5, 0 }, 16,
+			EINVAL },
 		{ "extended, cut", { EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_FLOW, 0, 0 }, 23,
 			EINVAL },
 	};
@@ -383,7 +385,8 @@ test_extended_headers(int fd)
 		{ "an address and no room", { FLOW, 8, 0 }, { 4096, 0, 0, 0 }, EINVAL },
 		{ "room and no address", { FLOW, 8, 1 }, { 0, 0, 0, 0 }, EINVAL },
 		{ "room for the provider only", { FLOW, 8, 0 }, { 4096, 0, 1, 0 }, ENOSPC },
-		{ "no command", { EXTENDED | 0xff, 8, 1 }, { 4096, 0, 0, 0 }, EINVAL },
+		{ "no command", { EXTENDED | 0xff, 8, 1 }, { 4096, 0, 0, 0 }, EOPNOTSUPP },
+		{ "none below the last", { EXTENDED | 0x20, 8, 1 }, { 4096, 0, 0, 0 }, EINVAL },
 	};
 	struct bare bare = { .qp = 999 };
 	struct ib_uverbs_create_flow_resp answer;

@@ -105,6 +105,11 @@ static const struct command {
 static_assert(sizeof(struct ib_uverbs_cmd_hdr) == 8, "header of a command");
 static_assert(sizeof(struct ib_uverbs_ex_cmd_hdr) == 16, "further header of an extended command");
 
+/** The last numbers for which the kernel has rows, with or without a command
+ * (core/uverbs_uapi.c uapi_finalize). */
+#define LAST    IB_USER_VERBS_CMD_OPEN_QP
+#define LAST_EX IB_USER_VERBS_EX_CMD_MODIFY_CQ
+
 #define WORD_BYTES    4 /* unit of the lengths in old headers */
 #define EX_WORD_BYTES 8
 
@@ -254,7 +259,7 @@ take_extended(const struct command *command, const struct ib_uverbs_cmd_hdr *hea
 int
 shca_write_run(struct shca_file *file, const void *bytes, size_t length)
 {
-	/* The kernel runs the same checks, then ib_uverbs_notsupp. */
+	/* In a row without a command: the kernel runs the same checks, then ib_uverbs_notsupp. */
 	static const struct command unknown;
 	const uint64_t address = (uintptr_t)bytes;
 	struct ib_uverbs_cmd_hdr header;
@@ -276,6 +281,9 @@ shca_write_run(struct shca_file *file, const void *bytes, size_t length)
 		return ret;
 	if (header.command & ~(EXTENDED | IB_USER_VERBS_CMD_COMMAND_MASK))
 		return -EINVAL;
+	if ((header.command & IB_USER_VERBS_CMD_COMMAND_MASK) >
+		(header.command & EXTENDED ? LAST_EX : LAST))
+		return -EOPNOTSUPP;
 	command = find(header.command);
 	if (command == NULL)
 		command = &unknown;

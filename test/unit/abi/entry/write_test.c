@@ -286,6 +286,34 @@ test_unknown_numbers(void **state)
 	assert_int_equal(run_ex(rig, last, &in, sizeof(in), NULL, 0), -ENOENT);
 }
 
+/** By write(2) the kernel looks at the words of numbers up to its last one only. */
+static void
+test_numbers_beyond_the_last(void **state)
+{
+	static const struct {
+		uint32_t number;
+		int expected;
+	} rows[] = {
+		{ IB_USER_VERBS_CMD_REG_SMR, -EINVAL },
+		{ IB_USER_VERBS_CMD_OPEN_QP, -EINVAL },
+		{ IB_USER_VERBS_CMD_OPEN_QP + 1, -EOPNOTSUPP },
+		{ 0xff, -EOPNOTSUPP },
+		{ EXTENDED | 0x20, -EINVAL },
+		{ EXTENDED | (IB_USER_VERBS_EX_CMD_MODIFY_CQ + 1), -EOPNOTSUPP },
+		{ EXTENDED | 0xff, -EOPNOTSUPP },
+		{ 0x100, -EINVAL },
+	};
+	struct rig *rig = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		/* Three words that say they are two. */
+		const struct ib_uverbs_cmd_hdr words[2] = { { .command = rows[i].number,
+			.in_words = 2 } };
+
+		assert_int_equal(shca_file_write(rig->file, words, 12), rows[i].expected);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
@@ -297,6 +325,7 @@ main(void)
 		TEST(test_wq_and_table),
 		TEST(test_create_hash_qp),
 		TEST(test_unknown_numbers),
+		TEST(test_numbers_beyond_the_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
