@@ -2,10 +2,13 @@
 /*
  * Passes a device's descriptor to another process, as DPDK's drivers do. That process maps the page
  * of doorbell registers as well, and with rings in shared memory it sends on a queue of this
- * process. It starts before the device is opened, so it inherits nothing of the device.
+ * process. It starts before the device is opened, so it inherits nothing of the device. As on
+ * hardware it gives commands by this descriptor, too, unless the device ends with the other
+ * process.
  */
 #include <arpa/inet.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -24,7 +27,7 @@ static struct shared {
 	atomic_bool is_over;
 	struct mlx5dv_qp qp;
 	uint64_t frames; /**< the first frame; the rig's buffers follow each other */
-	uint32_t number, lkey;
+	uint32_t number, lkey, pd;
 	uint8_t header[18]; /**< of all frames */
 	size_t used;
 	uint8_t rings[RING_BYTES] __attribute__((aligned(4096)));
@@ -107,6 +110,32 @@ send_frame(volatile uint64_t *doorbell, uint16_t pi)
 	*doorbell = *(volatile uint64_t *)ctrl;
 }
 
+/** Make a context of the descriptor, in which the other's domain is. */
+static void
+import(int fd)
+{
+	const char *keeper = getenv("SOFTHCA_KEEPER");
+	struct ibv_context *context;
+	struct ibv_port_attr port;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	static char bytes[8192];
+
+	if (keeper != NULL && strcmp(keeper, "0") == 0)
+		return;
+	context = ibv_import_device(dup(fd));
+	if (context == NULL)
+		rig_die("ibv_import_device");
+	rig_must(ibv_query_port(context, 1, &port), "ibv_query_port");
+	pd = ibv_import_pd(context, shared->pd);
+	mr = pd != NULL ? ibv_reg_mr(pd, bytes, sizeof(bytes), IBV_ACCESS_LOCAL_WRITE) : NULL;
+	if (mr == NULL)
+		rig_die("ibv_import_pd or ibv_reg_mr");
+	rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
+	ibv_unimport_pd(pd);
+	rig_must(ibv_close_device(context), "ibv_close_device");
+}
+
 /** Run the other process. */
 static void
 run_sender(int from)
@@ -119,6 +148,7 @@ run_sender(int from)
 	uar = mmap(NULL, page, PROT_WRITE, MAP_SHARED, fd, (off_t)shared->qp.uar_mmap_offset);
 	if (uar == MAP_FAILED)
 		rig_die("mmap");
+	import(fd);
 	/* The mapping stays. */
 	close(fd);
 	while (!atomic_load(&shared->is_over)) {
@@ -194,6 +224,7 @@ main(void)
 	rig_open();
 	qp = make_queue(&cq);
 	flow = rig_take_all(qp);
+	shared->pd = rig_pd->handle;
 	pass(ends[0], rig_context->cmd_fd);
 	have_them_sent(cq, qp);
 	atomic_store(&shared->is_over, true);

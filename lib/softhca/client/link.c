@@ -95,6 +95,25 @@ make_link(const char *dir)
 	return fd;
 }
 
+/** The lock is held. */
+static void
+use(const char *dir)
+{
+	if (strlen(dir) >= sizeof(root.dir) || strcmp(dir, root.dir) == 0)
+		return;
+	while (root.nb_idle != 0)
+		close(root.idle[--root.nb_idle]);
+	strcpy(root.dir, dir);
+}
+
+void
+shca_link_use(const char *dir)
+{
+	pthread_mutex_lock(&root.lock);
+	use(dir);
+	pthread_mutex_unlock(&root.lock);
+}
+
 /** @param dir NULL: the card that was opened before */
 static int
 take_link(const char *dir)
@@ -102,11 +121,8 @@ take_link(const char *dir)
 	int fd = -1;
 
 	pthread_mutex_lock(&root.lock);
-	if (dir != NULL && strlen(dir) < sizeof(root.dir) && strcmp(dir, root.dir) != 0) {
-		while (root.nb_idle != 0)
-			close(root.idle[--root.nb_idle]);
-		strcpy(root.dir, dir);
-	}
+	if (dir != NULL)
+		use(dir);
 	if (root.nb_idle != 0)
 		fd = root.idle[--root.nb_idle];
 	pthread_mutex_unlock(&root.lock);

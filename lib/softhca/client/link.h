@@ -18,6 +18,8 @@
 
 /** @return whether the card of @p dir has a keeper, or has had one. Keeps errno. */
 bool shca_link_is_kept(const char *dir);
+/** Say which card's keeper knows the nodes that this process has not opened itself. */
+void shca_link_use(const char *dir);
 /** Open the node of a port. @return a descriptor or a negative errno. */
 int shca_link_open(const char *dir, unsigned int port, bool cloexec);
 /** Descriptors of events that a call has made; the program has their numbers. */

@@ -15,6 +15,7 @@
 
 #include "abi/entry/file.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/node.h"
 #include "client/link.h"
 #include "config/options.h"
@@ -304,6 +305,42 @@ shca_route_open(unsigned int port, bool cloexec)
 		ret = open_node(port, cloexec);
 	pthread_mutex_unlock(&root.lock);
 	return ret;
+}
+
+/** @return whether the descriptor is of a node's file, whose name has the port. */
+static bool
+is_node(int fd, unsigned int *port)
+{
+	static const char begin[] = "/memfd:" SHCA_MEM_DEVICE_FILE;
+	char path[32], name[64];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	length = readlink(path, name, sizeof(name) - 1);
+	name[length > 0 ? length : 0] = '\0';
+	name[strcspn(name, " ")] = '\0'; /* " (deleted)" */
+	return strncmp(name, begin, sizeof(begin) - 1) == 0 &&
+		parse_number(name + sizeof(begin) - 1, port);
+}
+
+bool
+shca_route_adopt(int fd)
+{
+	const int saved_errno = errno;
+	const char *keeper = shca_route_keeper();
+	bool is_ours = false;
+	unsigned int port;
+
+	if (keeper != NULL && is_node(fd, &port)) {
+		pthread_mutex_lock(&root.lock);
+		watch_forks();
+		shca_link_use(keeper);
+		is_ours = load_options() == 0 && port < root.options.nb_ports &&
+			shca_fds_add_kept(fd, port) == 0;
+		pthread_mutex_unlock(&root.lock);
+	}
+	errno = saved_errno;
+	return is_ours;
 }
 
 /** Devices live as long as the process. */

@@ -182,10 +182,25 @@ try_fstat(int fd, void *status)
 	return port >= 0;
 }
 
+/** A node that this process has not opened looks like its file: one without a name. */
+static void
+try_passed(int fd, void *status)
+{
+	struct stat seen;
+
+	memcpy(&seen, status, sizeof(seen));
+	if (S_ISREG(seen.st_mode) && seen.st_nlink == 0 && !shca_fds_has(fd) &&
+		shca_route_adopt(fd))
+		(void)try_fstat(fd, status);
+}
+
 #define DEFINE_FSTAT(name, type)                                                                   \
 	EXPORT int name(int fd, struct type *status)                                               \
 	{                                                                                          \
-		return try_fstat(fd, status) ? 0 : NEXT(name)(fd, status);                         \
+		int ret = try_fstat(fd, status) ? 0 : NEXT(name)(fd, status);                      \
+		if (ret == 0)                                                                      \
+			try_passed(fd, status);                                                    \
+		return ret;                                                                        \
 	}
 DEFINE_FSTAT(fstat, stat)
 DEFINE_FSTAT(fstat64, stat64)
@@ -193,7 +208,10 @@ DEFINE_FSTAT(fstat64, stat64)
 #define DEFINE_FXSTAT(name, type)                                                                  \
 	EXPORT int name(int version, int fd, struct type *status)                                  \
 	{                                                                                          \
-		return try_fstat(fd, status) ? 0 : NEXT(name)(version, fd, status);                \
+		int ret = try_fstat(fd, status) ? 0 : NEXT(name)(version, fd, status);             \
+		if (ret == 0)                                                                      \
+			try_passed(fd, status);                                                    \
+		return ret;                                                                        \
 	}
 DEFINE_FXSTAT(__fxstat, stat)
 DEFINE_FXSTAT(__fxstat64, stat64)
@@ -247,7 +265,7 @@ ioctl(int fd, unsigned long request, ...)
 			shca_route_drvinfo(arg);
 		return ret;
 	}
-	if (_IOC_TYPE(request) != RDMA_IOCTL_MAGIC || !shca_fds_has(fd))
+	if (_IOC_TYPE(request) != RDMA_IOCTL_MAGIC || (!shca_fds_has(fd) && !shca_route_adopt(fd)))
 		return NEXT(ioctl)(fd, request, arg);
 	entry = shca_fds_get(fd);
 	if (entry == NULL)
