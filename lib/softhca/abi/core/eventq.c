@@ -204,7 +204,7 @@ has_unread(const struct shca_eventq *queue)
  * concurrent poll finds no record for a moment, as if it had come earlier.
  */
 uint32_t
-shca_eventq_drop(struct shca_eventq *queue, uint64_t element)
+shca_eventq_drop(struct shca_eventq *queue, uint64_t element, uint32_t most)
 {
 	uint32_t nb_dropped = 0;
 	uint32_t nb_kept = 0;
@@ -213,12 +213,12 @@ shca_eventq_drop(struct shca_eventq *queue, uint64_t element)
 	union record record;
 	int fd = -1;
 
-	if (queue != NULL && has_unread(queue))
+	if (queue != NULL && most != 0 && has_unread(queue))
 		fd = shca_user_borrow_socket(queue->inode, queue->user_fd);
 	if (fd < 0)
 		return 0;
 	while (recv(fd, &record, sizeof(record), MSG_DONTWAIT) == (ssize_t)record_bytes(queue)) {
-		if (record_element(queue, &record) == element) {
+		if (nb_dropped < most && record_element(queue, &record) == element) {
 			nb_dropped++;
 			continue;
 		}

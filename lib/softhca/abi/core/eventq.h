@@ -57,7 +57,8 @@ void shca_eventq_leave_all(struct shca_file *file);
 /** Never blocks. @return true when the record was queued; @p queue may be NULL. */
 bool shca_eventq_send_completion(struct shca_eventq *queue, uint64_t cq_handle);
 bool shca_eventq_send_async(struct shca_eventq *queue, uint64_t element, uint32_t event_type);
-/** Take back the unread records of an object. @return how many; @p queue may be NULL. */
-uint32_t shca_eventq_drop(struct shca_eventq *queue, uint64_t element);
+/** Take back the unread records of an object. @param most that it has sent: others may have the
+ * same element @return how many; @p queue may be NULL. */
+uint32_t shca_eventq_drop(struct shca_eventq *queue, uint64_t element, uint32_t most);
 
 #endif /* SHCA_ABI_CORE_EVENTQ_H */

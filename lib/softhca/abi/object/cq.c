@@ -37,8 +37,10 @@ destroy(struct shca_object *object)
 	struct shca_cq_object *cq = (struct shca_cq_object *)object;
 
 	shca_cq_destroy(cq->cq);
-	cq->nb_comp_events -= shca_eventq_drop(cq->channel, object->user_handle);
-	cq->nb_async_events -= shca_eventq_drop(cq->async, object->user_handle);
+	cq->nb_comp_events -=
+		shca_eventq_drop(cq->channel, object->user_handle, cq->nb_comp_events);
+	cq->nb_async_events -=
+		shca_eventq_drop(cq->async, object->user_handle, cq->nb_async_events);
 	shca_eventq_put(cq->channel);
 	shca_eventq_put(cq->async);
 }

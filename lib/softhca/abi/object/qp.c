@@ -80,7 +80,8 @@ destroy(struct shca_object *object)
 		shca_device_catch_up(object->file->dev);
 	destroy_queues(qp);
 	shca_bfreg_put(&object->file->bfregs, qp->bfreg);
-	qp->nb_async_events -= shca_eventq_drop(qp->async, object->user_handle);
+	qp->nb_async_events -=
+		shca_eventq_drop(qp->async, object->user_handle, qp->nb_async_events);
 	shca_eventq_put(qp->async);
 	if (qp->pd != NULL)
 		qp->pd->object.nb_users--;

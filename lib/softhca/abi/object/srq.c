@@ -35,7 +35,8 @@ destroy(struct shca_object *object)
 	struct shca_srq_object *srq = (struct shca_srq_object *)object;
 
 	shca_srq_destroy(srq->srq);
-	srq->nb_async_events -= shca_eventq_drop(srq->async, object->user_handle);
+	srq->nb_async_events -=
+		shca_eventq_drop(srq->async, object->user_handle, srq->nb_async_events);
 	shca_eventq_put(srq->async);
 	srq->pd->object.nb_users--;
 	if (srq->xrcd != NULL) {

@@ -37,7 +37,8 @@ destroy(struct shca_object *object)
 	struct shca_wq_object *wq = (struct shca_wq_object *)object;
 
 	shca_rq_destroy(wq->rq);
-	wq->nb_async_events -= shca_eventq_drop(wq->async, object->user_handle);
+	wq->nb_async_events -=
+		shca_eventq_drop(wq->async, object->user_handle, wq->nb_async_events);
 	shca_eventq_put(wq->async);
 	wq->pd->object.nb_users--;
 	wq->cq->object.nb_users--;

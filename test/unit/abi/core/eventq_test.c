@@ -97,6 +97,33 @@ test_descriptors_are_real(void **state)
 	close(channel);
 }
 
+/** A program may give objects the same handle, or that of a port's number: what is no event of its
+ * own an object does not take along. */
+static void
+test_same_handles(void **state)
+{
+	struct rig *rig = *state;
+	int channel = create_channel(rig);
+	uint32_t first = create_cq(rig, channel, 1);
+	uint32_t second = create_cq(rig, channel, 1);
+	struct ib_uverbs_destroy_cq_resp response;
+	struct ib_uverbs_comp_event_desc record;
+	struct ib_uverbs_async_event_desc async;
+
+	assert_int_equal(fcntl(channel, F_SETFL, O_NONBLOCK), 0);
+	raise_event(rig, first, true);
+	assert_true(shca_eventq_send_async(rig->file->async, 1, SHCA_EVENT_PORT_ERR));
+	response = destroy_cq(rig, second);
+	assert_int_equal(response.comp_events_reported, 0);
+	assert_int_equal(response.async_events_reported, 0);
+	assert_int_equal(read(rig->async_fd, &async, sizeof(async)), sizeof(async));
+	assert_int_equal(async.event_type, SHCA_EVENT_PORT_ERR);
+	assert_int_equal(read(channel, &record, sizeof(record)), sizeof(record));
+	response = destroy_cq(rig, first);
+	assert_int_equal(response.comp_events_reported, 1);
+	close(channel);
+}
+
 static void
 test_destroy_counts_what_was_read(void **state)
 {
@@ -256,6 +283,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_descriptors_are_real),
+		TEST(test_same_handles),
 		TEST(test_destroy_counts_what_was_read),
 		TEST(test_port_events),
 		TEST(test_many_unread_records),
