@@ -146,6 +146,8 @@ scatter(struct shca_rq *rq, uint32_t length, uint32_t skip)
 		const uint32_t room = be32toh(segment[i].byte_count);
 		uint32_t part;
 
+		if (room == 0 && be32toh(segment[i].lkey) == MLX5_INVALID_LKEY)
+			break; /* as the queue's own walk ends */
 		if (room <= skip) {
 			skip -= room;
 			continue;

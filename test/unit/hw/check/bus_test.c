@@ -399,10 +399,38 @@ faults_strike_counted_queues(void **state)
 	shca_faults_close(rig.faults);
 }
 
+/** libmlx5 ends a short list in a long WQE by a segment, behind which older ones stay. */
+static void
+nothing_is_written_behind_a_list(void **state)
+{
+	struct shca_cqe cqe;
+	char is[1024];
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.rq_attr.stride_bytes = 64;
+	open_counted(&rig);
+	rig_post_rx(&rig,
+		(const struct mlx5_wqe_data_seg[]){
+			rig_segment(100, rig.mr->lkey, (uintptr_t)rig.buffers),
+			rig_segment(0, MLX5_INVALID_LKEY, 0),
+			rig_segment(2048, rig.mr->lkey, (uintptr_t)rig.buffers),
+		},
+		3);
+	come(&rig, 1, 200);
+	assert_true(rig_poll(&rig.rx, &cqe));
+	assert_int_equal(cqe.op_own >> SHCA_CQE_OPCODE_SHIFT, MLX5_CQE_RESP_ERR);
+	print_counts(&rig, is, sizeof(is));
+	assert_non_null(strstr(is, "rx_data 1/100"));
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_written_behind_a_list),
 		cmocka_unit_test(wqes_posted_at_once_cross_together),
 		cmocka_unit_test(wqes_posted_one_by_one_cross_so),
 		cmocka_unit_test(a_ring_has_an_end),
