@@ -160,7 +160,7 @@ run_either(struct datagram *datagram, struct shca_nldev_call *call, bool is_dump
 		&shca_nldev_commands[RDMA_NL_GET_OP(call->request->nlmsg_type)];
 
 	if (is_dump)
-		return command->dump != NULL ? run_dump(datagram, call, command) : -EOPNOTSUPP;
+		return command->dump != NULL ? run_dump(datagram, call, command) : -EINVAL;
 	return command->doit != NULL ? run_doit(datagram, call, command) : 0;
 }
 

@@ -394,7 +394,7 @@ static const struct refusal {
 	{ NLDEV(PORT_GET), 0, 0, 0, NULL, -EINVAL },
 	{ NLDEV(PORT_GET), 0, 0, 2, NULL, -EINVAL },
 	{ NLDEV(PORT_GET), 0, -1, 1, NULL, -EINVAL },
-	{ NLDEV(SYS_GET), NLM_F_DUMP, -1, -1, NULL, -EOPNOTSUPP },
+	{ NLDEV(SYS_GET), NLM_F_DUMP, -1, -1, NULL, -EINVAL },
 	{ NLDEV(GET_CHARDEV), 0, 0, -1, NULL, -EINVAL },
 	{ NLDEV(GET_CHARDEV), 0, 2, -1, "uverbs", -EINVAL },
 	{ NLDEV(GET_CHARDEV), 0, -1, -1, "uverbs", -ENOENT },
