@@ -131,6 +131,15 @@ shca_ring_push(struct shca_ring *ring, const struct shca_frame *frames, unsigned
 	return i;
 }
 
+/** @return the bytes in front of @p head; 0 if it is none that a producer writes, too. */
+static uint64_t
+nb_waiting(const struct shca_ring *ring, uint64_t head)
+{
+	const uint64_t nb = head - ring->next;
+
+	return nb <= ring->size && head % RECORD_ALIGN == 0 ? nb : 0;
+}
+
 unsigned int
 shca_ring_pop(struct shca_ring *ring, struct shca_frame *frames, unsigned int nb_frames)
 {
@@ -138,8 +147,8 @@ shca_ring_pop(struct shca_ring *ring, struct shca_frame *frames, unsigned int nb
 	unsigned int nb = 0;
 
 	atomic_store_explicit(&ring->memory->tail, ring->next, memory_order_release);
-	if (head - ring->next > ring->size || head % RECORD_ALIGN != 0)
-		return 0; /* no head that a producer writes */
+	if (nb_waiting(ring, head) == 0)
+		return 0;
 	while (nb < nb_frames && ring->next != head) {
 		const struct record *record = record_at(ring, ring->next);
 		const uint64_t to_end = ring->size - (ring->next & (ring->size - 1));
@@ -165,7 +174,8 @@ shca_ring_pop(struct shca_ring *ring, struct shca_frame *frames, unsigned int nb
 bool
 shca_ring_is_empty(const struct shca_ring *ring)
 {
-	return ring->next == atomic_load_explicit(&ring->memory->head, memory_order_acquire);
+	return nb_waiting(ring, atomic_load_explicit(&ring->memory->head, memory_order_acquire)) ==
+		0;
 }
 
 bool

@@ -295,6 +295,30 @@ test_end_that_lies_goes(void **state)
 	a->ops->close(a);
 }
 
+/** One that stays and has written what is no head does not keep this end awake. */
+static void
+test_end_that_lies_stays(void **state)
+{
+	static const uint64_t heads[] = { 1, UINT64_MAX, UINT64_C(1) << 20 };
+	struct shca_wire *a = open_wire("unix", &conf);
+	const int fd = connect_raw(true);
+	uint8_t *memory;
+	size_t bytes;
+
+	(void)state;
+	assert_int_equal(receive_numbered(a, 0), 0);
+	memory = receive_hello(fd, &bytes);
+	assert_int_equal(send(fd, "", 1, 0), 1);
+	for (unsigned int i = 0; i < 3; i++) {
+		memcpy(memory + bytes / 2 + HEAD_AT, &heads[i], sizeof(heads[i]));
+		assert_int_equal(receive_numbered(a, 0), 0);
+		assert_int_equal(a->ops->due_ns(a), UINT64_MAX);
+	}
+	munmap(memory, bytes);
+	close(fd);
+	a->ops->close(a);
+}
+
 /** Send a message with @p nb descriptors, which are one. */
 static void
 send_with_fds(int fd, const void *bytes, size_t length, int passed, unsigned int nb)
@@ -391,6 +415,7 @@ main(void)
 		cmocka_unit_test(test_messages_for_others),
 		cmocka_unit_test(test_memory_lies),
 		cmocka_unit_test(test_end_that_lies_goes),
+		cmocka_unit_test(test_end_that_lies_stays),
 		cmocka_unit_test(test_stray_descriptors),
 		cmocka_unit_test(test_bad_hello),
 	};
