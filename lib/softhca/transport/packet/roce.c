@@ -39,18 +39,24 @@ network_of(const struct shca_roce_path *path)
 									      : SHCA_ICRC_IPV6_UDP;
 }
 
-/** RFC 1071. */
-static void
-set_ipv4_checksum(uint8_t *ip)
+/** RFC 1071: of all of the header. */
+static uint16_t
+ipv4_checksum(const uint8_t *ip)
 {
 	uint32_t sum = 0;
 
-	put16(ip + 10, 0);
 	for (unsigned int i = 0; i < IPV4_BYTES; i += 2)
 		sum += get16(ip + i);
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
-	put16(ip + 10, ~sum);
+	return (uint16_t)~sum;
+}
+
+static void
+set_ipv4_checksum(uint8_t *ip)
+{
+	put16(ip + 10, 0);
+	put16(ip + 10, ipv4_checksum(ip));
 }
 
 static void
@@ -245,6 +251,9 @@ shca_roce_read(
 	/* Short frames are padded behind the ICRC. */
 	if (stated > length - (end - network_bytes) ||
 		stated < network_bytes + shca_bth_headers_bytes(0) + SHCA_ICRC_BYTES)
+		return SHCA_ROCE_MALFORMED;
+	/* The ICRC does not see it (RFC 1122, 3.2.1.2: discard). */
+	if (network == SHCA_ICRC_IPV4_UDP && ipv4_checksum(ip) != 0)
 		return SHCA_ROCE_MALFORMED;
 	if (network != SHCA_ICRC_GRH &&
 		get16(ip + network_bytes - UDP_BYTES + 4) != stated - (network_bytes - UDP_BYTES))

@@ -100,6 +100,25 @@ are_refused_when_damaged(void **state)
 	}
 }
 
+/** The ICRC leaves out what routers change, and the checksum with it. */
+static void
+is_refused_with_a_wrong_checksum(void **state)
+{
+	static const uint32_t at[] = { 14 + 1, 14 + 8, 14 + 10, 14 + 11 };
+	struct shca_roce_path path;
+	struct shca_bth bth;
+	uint8_t frame[512];
+	const uint32_t length = make(&paths[2], 11, frame);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		frame[at[i]] ^= 0x10;
+		assert_int_equal(shca_roce_read(frame, length, &path, &bth), SHCA_ROCE_MALFORMED);
+		frame[at[i]] ^= 0x10;
+	}
+	assert_int_equal(shca_roce_read(frame, length, &path, &bth), SHCA_ROCE_GOOD);
+}
+
 static void
 are_told_from_others(void **state)
 {
@@ -143,6 +162,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(come_back),
 		cmocka_unit_test(are_refused_when_damaged),
+		cmocka_unit_test(is_refused_with_a_wrong_checksum),
 		cmocka_unit_test(are_told_from_others),
 		cmocka_unit_test(has_40_bytes_in_front),
 	};
