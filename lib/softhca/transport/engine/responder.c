@@ -480,6 +480,20 @@ shca_responder_receive(struct shca_responder *responder, const struct shca_bth *
 	}
 }
 
+/** Its memory has gone meanwhile, which breaks the queue pair (IBTA 9.9.3, class C). One that was
+ * answered before may be asked for in vain. */
+static void
+refuse_rest(struct shca_responder *responder, const struct shca_answer *read, struct shca_bth *bth)
+{
+	bth->opcode = SHCA_BTH_ACK;
+	bth->syndrome = SHCA_AETH_NAK | SHCA_NAK_REMOTE_ACCESS;
+	if (read->is_repeated || responder->has_failed)
+		return;
+	responder->tail = responder->head + 1;
+	responder->has_failed = true;
+	responder->conf.host->failed(responder->conf.arg, SHCA_OUTCOME_LOCAL_ACCESS);
+}
+
 /** Make a packet of a read's response. @return whether it was the last one. */
 static bool
 next_of_read(struct shca_responder *responder, struct shca_answer *read, struct shca_bth *bth,
@@ -498,8 +512,7 @@ next_of_read(struct shca_responder *responder, struct shca_answer *read, struct 
 		from = responder->conf.host->remote(
 			responder->conf.arg, SHCA_REMOTE_READ, read->rkey, read->va + offset, part);
 		if (from == NULL) {
-			bth->opcode = SHCA_BTH_ACK;
-			bth->syndrome = SHCA_AETH_NAK | SHCA_NAK_REMOTE_ACCESS;
+			refuse_rest(responder, read, bth);
 			return true;
 		}
 		memcpy(payload, from, part);

@@ -21,8 +21,8 @@
 static struct rig {
 	struct shca_responder responder;
 	enum shca_take takes;
-	enum shca_outcome scatters; /* what the buffers say */
-	bool may_invalidate;
+	enum shca_outcome scatters;   /* what the buffers say */
+	bool may_invalidate, is_gone; /* the memory */
 	_Alignas(8) uint8_t memory[4 * MTU];
 	uint8_t buffer[4 * MTU];
 	unsigned int nb_received;
@@ -60,7 +60,8 @@ remote(void *arg, enum shca_remote what, uint32_t rkey, uint64_t va, uint32_t le
 {
 	(void)arg;
 	(void)what;
-	return rkey == RKEY && va + length <= sizeof(rig.memory) ? rig.memory + va : NULL;
+	return !rig.is_gone && rkey == RKEY && va + length <= sizeof(rig.memory) ? rig.memory + va
+										 : NULL;
 }
 
 static bool
@@ -417,6 +418,41 @@ repeated_atomic_behind_a_turn_of_psns(void **state)
 	assert_int_equal(pull(), NOTHING);
 }
 
+/** The rest of a read's response cannot be fetched: that breaks the queue pair. */
+static void
+memory_goes_while_it_is_read(void **state)
+{
+	(void)state;
+	start(true);
+	come(SHCA_BTH_READ_REQUEST, 0, 3 * MTU);
+	come(SHCA_BTH_SEND_ONLY, 3, 8);
+	assert_answer(ACK, 0);
+	rig.is_gone = true;
+	assert_answer(NAK(REMOTE_ACCESS), 1);
+	assert_int_equal(rig.answer.opcode, SHCA_BTH_ACK);
+	assert_int_equal(rig.failed, SHCA_OUTCOME_LOCAL_ACCESS);
+	assert_int_equal(pull(), NOTHING);
+	come(SHCA_BTH_SEND_ONLY, 4, 8);
+	assert_int_equal(pull(), NOTHING);
+	assert_int_equal(rig.nb_received, 1);
+}
+
+/** One that has all of it may ask once more. */
+static void
+memory_goes_while_it_is_read_again(void **state)
+{
+	(void)state;
+	start(true);
+	come(SHCA_BTH_READ_REQUEST, 0, 2 * MTU);
+	assert_answer(ACK, 0);
+	assert_answer(ACK, 1);
+	come(SHCA_BTH_READ_REQUEST, 0, 2 * MTU);
+	assert_answer(ACK, 0);
+	rig.is_gone = true;
+	assert_answer(NAK(REMOTE_ACCESS), 1);
+	assert_int_equal(rig.failed, SHCA_OUTCOME_SUCCESS);
+}
+
 /** It has no MTU to divide by, and no host to ask. */
 static void
 never_started(void **state)
@@ -444,6 +480,8 @@ main(void)
 		cmocka_unit_test(unreliable),
 		cmocka_unit_test(unreliable_write_behind_half_a_send),
 		cmocka_unit_test(repeated_atomic_behind_a_turn_of_psns),
+		cmocka_unit_test(memory_goes_while_it_is_read),
+		cmocka_unit_test(memory_goes_while_it_is_read_again),
 		cmocka_unit_test(never_started),
 	};
 
