@@ -189,7 +189,8 @@ take_write(struct shca_responder *responder, const struct place *place, const st
 		responder->rkey = bth->rkey;
 		responder->length = bth->dma_length;
 	}
-	if (bth->payload_bytes > responder->length - responder->offset ||
+	if (responder->length > LONGEST ||
+		bth->payload_bytes > responder->length - responder->offset ||
 		(place->is_last && bth->payload_bytes != responder->length - responder->offset)) {
 		refuse_request(responder, SHCA_NAK_INVALID_REQUEST);
 		return false;

@@ -221,6 +221,25 @@ invalid_requests(void **state)
 	}
 }
 
+/** A write that says it is longer than a message can be (IBTA 9.7.4.1.6). */
+static void
+write_is_too_long(void **state)
+{
+	struct shca_bth bth = {
+		.opcode = SHCA_BTH_WRITE_FIRST,
+		.psn = PSN,
+		.rkey = RKEY,
+		.dma_length = 0x80000001,
+		.payload = rig.payload,
+		.payload_bytes = MTU,
+	};
+
+	(void)state;
+	start(true);
+	shca_responder_receive(&rig.responder, &bth);
+	assert_refused(NAK(INVALID_REQUEST), 0, SHCA_OUTCOME_REMOTE_INVALID_REQUEST);
+}
+
 /** More reads than the queue pair has resources for; an atomic that is not aligned. */
 static void
 more_invalid_requests(void **state)
@@ -471,6 +490,7 @@ main(void)
 		cmocka_unit_test(acknowledgements),
 		cmocka_unit_test(sequence),
 		cmocka_unit_test(invalid_requests),
+		cmocka_unit_test(write_is_too_long),
 		cmocka_unit_test(more_invalid_requests),
 		cmocka_unit_test(remote_access),
 		cmocka_unit_test(bad_buffers),
