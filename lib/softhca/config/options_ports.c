@@ -261,6 +261,56 @@ check_wire(const struct check *check)
 	return 0;
 }
 
+/** @return the file that a wire of kind pcap records into; NULL: none. */
+static const char *
+recorded(const struct shca_wire_options *wire, bool is_cable)
+{
+	const char *out = wire->arg;
+
+	if (!is_kind(wire, "pcap"))
+		return NULL;
+	if (is_cable) {
+		out = strchr(wire->arg, ':');
+		out = out != NULL ? out + 1 : "";
+	}
+	/* Devices take what all write. */
+	return out[0] != '\0' && strncmp(out, "/dev/", strlen("/dev/")) != 0 ? out : NULL;
+}
+
+static const char *
+recorded_by(const struct shca_port_options *port, unsigned int i)
+{
+	return i == 0    ? recorded(&port->wire, true)
+		: i == 1 ? recorded(&port->kernel, false)
+			 : recorded(&port->rep, false);
+}
+
+/** Two that write one file leave none that can be read. The functions of a card have one wire. */
+static int
+check_records(const struct check *check)
+{
+	static const char *const keys[] = { "wire", "kernel", "rep" };
+	const struct shca_options *options = check->options;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		const char *file = recorded_by(check->port, i);
+
+		for (unsigned int j = 0; file != NULL && j < 3 * options->nb_ports + i; j++) {
+			const struct shca_port_options *other =
+				j / 3 < options->nb_ports ? &options->port[j / 3] : check->port;
+			const char *taken = recorded_by(other, j % 3);
+
+			if (taken == NULL || strcmp(taken, file) != 0 ||
+				(i == 0 && j % 3 == 0 && same_card(check->port, other)))
+				continue;
+			return shca_refuse(&check->refusal,
+				"%s: %s is recorded into already, by %s of port %u", keys[i], file,
+				keys[j % 3], j / 3);
+		}
+	}
+	return 0;
+}
+
 /** Linux has asked for a format of timestamps since 5.12 (2fe8d4b87802), and told programs of the
  * real-time one since 5.14. */
 static int
@@ -290,6 +340,8 @@ shca_options_ports_check(const struct shca_options *options, const struct shca_p
 		ret = check_rep(&check);
 	if (ret == 0)
 		ret = check_wire(&check);
+	if (ret == 0)
+		ret = check_records(&check);
 	if (ret == 0)
 		ret = check_clock(&check);
 	if (ret == 0 && options->nb_ports != 0 && port->kernel_abi != options->port[0].kernel_abi)

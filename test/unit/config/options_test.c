@@ -234,6 +234,39 @@ test_several_ports(void **state)
 		assert_int_equal(options.port[i].mac[5], i + 1);
 }
 
+/** A file has the frames of one port; the functions of a card share it with their wire. */
+static void
+test_records(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} cases[] = {
+		{ "wire=pcap:in:a", "" },
+		{ "wire=pcap:in:b", "" },
+		{ "wire=pcap::a", "wire: a is recorded into already, by wire of port 0" },
+		{ "kernel=pcap:b", "kernel: b is recorded into already, by wire of port 1" },
+		{ "wire=pcap::c,kernel=pcap:c",
+			"kernel: c is recorded into already, by wire of port 2" },
+		{ "wire=pcap:in,kernel=pcap:d", "" },
+		{ "wire=pcap:other:d", "wire: d is recorded into already, by kernel of port 2" },
+		{ "wire=pcap::e,vf=on", "" },
+		{ "wire=pcap::e,vf=on", "" },
+		{ "wire=pcap::/dev/null,kernel=pcap:/dev/null", "" },
+	};
+	struct shca_options options;
+
+	(void)state;
+	shca_options_init(&options);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char error[256] = "";
+
+		assert_int_equal(
+			shca_options_add_port(&options, cases[i].text, error, sizeof(error)),
+			cases[i].error[0] == '\0' ? 0 : -EINVAL);
+		assert_string_equal(error, cases[i].error);
+	}
+}
+
 /** The functions of a card share a wire, which has other ends as well. */
 static void
 test_functions(void **state)
@@ -520,6 +553,7 @@ main(void)
 		cmocka_unit_test(test_bad),
 		cmocka_unit_test(test_long_texts),
 		cmocka_unit_test(test_several_ports),
+		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_physical_function),
 		cmocka_unit_test(test_manager),
