@@ -120,6 +120,7 @@ shca_conn_refuse(struct shca_cm *cm, const struct shca_cm_path *path, const stru
 	const struct shca_mad rej = {
 		.kind = SHCA_MAD_REJ,
 		.tid = mad->tid,
+		.local_id = mad->remote_id,
 		.remote_id = mad->local_id,
 		.about = mad->kind == SHCA_MAD_REQ  ? SHCA_MAD_ABOUT_REQ
 			: mad->kind == SHCA_MAD_REP ? SHCA_MAD_ABOUT_REP

@@ -19,8 +19,8 @@ struct shca_cm_conn {
 	enum shca_cm_state state;
 	struct shca_cm_path path;
 	uint32_t local_id, remote_id; /* remote 0: not known */
-	bool is_passive;              /* the other side sent the REQ */
-	uint64_t remote_guid;         /* its, then */
+	bool is_known;               /* who the other side is: by its REQ or REP */
+	uint64_t remote_guid;
 	uint32_t local_qpn, remote_qpn;
 	uint64_t tid;        /* of the REQ or SIDR_REQ that came */
 	uint64_t service_id; /* of a SIDR_REQ */

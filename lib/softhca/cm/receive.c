@@ -14,11 +14,57 @@ struct arrival {
 	uint64_t now;
 };
 
+/** Who sent the REQ or REP: the same again, or another connection that its queue pair is in. In
+ * TIMEWAIT it is in none any more (Linux cm_enter_timewait()). */
+static struct shca_cm_conn *
+find_remote(const struct arrival *at, bool *is_same)
+{
+	struct shca_cm_conn *conn;
+
+	TAILQ_FOREACH (conn, &at->cm->conns, link) {
+		if (!conn->is_known || conn->remote_guid != at->mad->ca_guid ||
+			conn->state == SHCA_CM_IDLE || conn->state == SHCA_CM_TIMEWAIT)
+			continue;
+		*is_same = conn->remote_id == at->mad->local_id;
+		if (*is_same || conn->remote_qpn == at->mad->qpn)
+			return conn;
+	}
+	return NULL;
+}
+
+/** 12.9.8.3.1: the other side has forgotten this connection of its queue pair. */
+static void
+refuse_stale(const struct arrival *at, struct shca_cm_conn *conn)
+{
+	shca_conn_refuse(at->cm, at->path, at->mad, SHCA_MAD_STALE);
+	if (conn->state == SHCA_CM_ESTABLISHED)
+		shca_cm_disconnect(conn, at->now, NULL);
+}
+
+static void
+know_remote(const struct shca_mad *mad, struct shca_cm_conn *conn)
+{
+	conn->is_known = true;
+	conn->remote_id = mad->local_id;
+	conn->remote_guid = mad->ca_guid;
+	conn->remote_qpn = mad->qpn;
+}
+
+/** One that is stale leaves the REQ without an answer, as in cm_rep_handler(). */
 static void
 take_rep(const struct arrival *at, struct shca_cm_conn *conn)
 {
-	conn->remote_id = at->mad->local_id;
-	conn->remote_qpn = at->mad->qpn;
+	bool is_same = false;
+	struct shca_cm_conn *other = find_remote(at, &is_same);
+
+	if (other != NULL) {
+		if (is_same)
+			at->cm->dropped++;
+		else
+			refuse_stale(at, other);
+		return;
+	}
+	know_remote(at->mad, conn);
 	shca_conn_rest(conn, SHCA_CM_REP_RCVD);
 	shca_conn_tell(conn, SHCA_CM_REP, at->mad);
 }
@@ -181,25 +227,6 @@ take(const struct arrival *at, struct shca_cm_conn *conn)
 	at->cm->dropped++;
 }
 
-/** Who sent the REQ: the same again, or another connection that its queue pair is in. In TIMEWAIT
- * it is in none any more (Linux cm_enter_timewait()). */
-static struct shca_cm_conn *
-find_requester(const struct arrival *at, bool *is_same)
-{
-	struct shca_cm_conn *conn;
-
-	TAILQ_FOREACH (conn, &at->cm->conns, link) {
-		if (!conn->is_passive || conn->remote_guid != at->mad->ca_guid ||
-			conn->state == SHCA_CM_IDLE || conn->state == SHCA_CM_TIMEWAIT ||
-			conn->state == SHCA_CM_SIDR_REQ_RCVD)
-			continue;
-		*is_same = conn->remote_id == at->mad->local_id;
-		if (*is_same || conn->remote_qpn == at->mad->qpn)
-			return conn;
-	}
-	return NULL;
-}
-
 /** Ask whose it is, and refuse it if nobody's. */
 static void
 offer(const struct arrival *at, struct shca_cm_conn *conn, uint16_t reason)
@@ -223,17 +250,14 @@ take_req(const struct arrival *at)
 {
 	const struct shca_mad *mad = at->mad;
 	bool is_same = false;
-	struct shca_cm_conn *conn = find_requester(at, &is_same);
+	struct shca_cm_conn *conn = find_remote(at, &is_same);
 
 	if (conn != NULL && is_same) {
 		take(at, conn);
 		return;
 	}
-	/* 12.9.8.3.1 */
 	if (conn != NULL) {
-		shca_conn_refuse(at->cm, at->path, mad, SHCA_MAD_STALE);
-		if (conn->state == SHCA_CM_ESTABLISHED)
-			shca_cm_disconnect(conn, at->now, NULL);
+		refuse_stale(at, conn);
 		return;
 	}
 	conn = shca_conn_create(at->cm, at->path);
@@ -241,10 +265,7 @@ take_req(const struct arrival *at)
 		shca_conn_refuse(at->cm, at->path, mad, SHCA_MAD_NO_RESOURCES);
 		return;
 	}
-	conn->remote_id = mad->local_id;
-	conn->is_passive = true;
-	conn->remote_guid = mad->ca_guid;
-	conn->remote_qpn = mad->qpn;
+	know_remote(mad, conn);
 	conn->tid = mad->tid;
 	conn->ack_timeout = mad->ack_timeout;
 	conn->max_retries = mad->max_cm_retries;

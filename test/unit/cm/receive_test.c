@@ -320,6 +320,60 @@ test_stale(void **state)
 	end_close(&end);
 }
 
+/** The same of one that we have asked: by its REQ, and by the REP to another request of ours. */
+static void
+test_stale_active(void **state)
+{
+	struct shca_cm_conn *old;
+	struct shca_mad mad;
+	struct end end;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		reach(&end, SHCA_CM_ESTABLISHED);
+		old = end.conn;
+		if (i == 1)
+			ask(&end, SHCA_MAD_REQ);
+		mad = said(i == 0 ? SHCA_MAD_REQ : SHCA_MAD_REP,
+			i == 0 ? 0 : end.sent[end.nb_sent - 1].local_id);
+		mad.local_id++;
+		end.nb_sent = 0;
+		end_receive(&end, NOW, &mad);
+		assert_int_equal(end.nb_sent, 2);
+		assert_int_equal(end.sent[0].kind, SHCA_MAD_REJ);
+		assert_int_equal(end.sent[0].reason, SHCA_MAD_STALE);
+		assert_int_equal(
+			end.sent[0].about, i == 0 ? SHCA_MAD_ABOUT_REQ : SHCA_MAD_ABOUT_REP);
+		assert_int_equal(end.sent[0].local_id, mad.remote_id);
+		assert_int_equal(end.sent[0].remote_id, ID_THERE + 1);
+		assert_int_equal(end.sent[1].kind, SHCA_MAD_DREQ);
+		assert_int_equal(end.sent[1].remote_id, ID_THERE);
+		assert_int_equal(shca_cm_state(old), SHCA_CM_DREQ_SENT);
+		if (i == 1)
+			assert_int_equal(shca_cm_state(end.conn), SHCA_CM_REQ_SENT);
+		end_close(&end);
+	}
+}
+
+/** An ID of the other side is in one connection: a REP of it to another request is dropped. */
+static void
+test_rep_of_another(void **state)
+{
+	struct shca_mad mad;
+	struct end end;
+
+	(void)state;
+	reach(&end, SHCA_CM_ESTABLISHED);
+	ask(&end, SHCA_MAD_REQ);
+	mad = said(SHCA_MAD_REP, end.sent[end.nb_sent - 1].local_id);
+	end.nb_sent = 0;
+	end_receive(&end, NOW, &mad);
+	assert_int_equal(end.nb_sent, 0);
+	assert_int_equal(shca_cm_state(end.conn), SHCA_CM_REQ_SENT);
+	assert_int_equal(shca_cm_dropped(end.cm), 1);
+	end_close(&end);
+}
+
 /** A REQ without a GUID is of nobody that we have asked for a connection. */
 static void
 test_no_guid(void **state)
@@ -446,6 +500,8 @@ main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_wrong_ids),
 		cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_stale_active),
+		cmocka_unit_test(test_rep_of_another),
 		cmocka_unit_test(test_no_guid),
 		cmocka_unit_test(test_mra_again),
 		cmocka_unit_test(test_queue_pair_comes_again),
