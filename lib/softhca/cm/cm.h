@@ -65,7 +65,8 @@ struct shca_cm_ops {
 	void (*send)(void *arg, const struct shca_cm_path *path, const struct shca_mad *mad);
 	/**
 	 * A REQ or SIDR_REQ has come.
-	 * @param[out] reason of a refusal: of a REJ (12.6.7.2), or status of a SIDR_REP
+	 * @param[out] reason of a refusal: of a REJ (12.6.7.2; 0: none is sent, so that the REQ
+	 * comes again), or status of a SIDR_REP
 	 * @return the owner of @p conn from now on, or NULL: it is refused.
 	 */
 	void *(*request)(

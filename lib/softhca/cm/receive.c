@@ -240,6 +240,8 @@ offer(const struct arrival *at, struct shca_cm_conn *conn, uint16_t reason)
 	answer.reason = reason;
 	if (mad->kind == SHCA_MAD_SIDR_REQ)
 		shca_cm_reply(conn, at->now, &answer);
+	else if (reason == 0)
+		at->cm->dropped++;
 	else
 		shca_conn_refuse(at->cm, &conn->path, mad, reason);
 	shca_conn_free(conn);

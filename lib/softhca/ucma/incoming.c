@@ -149,8 +149,12 @@ shca_connect_on_request(
 	if (listener == NULL || !shca_bind_find_path(ucma, path, &gid))
 		return NULL;
 	*reason = mad->kind == SHCA_MAD_REQ ? SHCA_MAD_CONSUMER : SHCA_MAD_SIDR_REJECTED;
-	if (!is_of_type(listener, mad) || listener->backlog == 0 ||
-		shca_id_create(listener->file, &id) != 0)
+	if (!is_of_type(listener, mad))
+		return NULL;
+	/* cm_destroy_id(), -ENOMEM: "Do not reject to allow future retries" */
+	if (mad->kind == SHCA_MAD_REQ)
+		*reason = 0;
+	if (listener->backlog == 0 || shca_id_create(listener->file, &id) != 0)
 		return NULL;
 	id->space = listener->space;
 	id->qp_type = listener->qp_type;

@@ -195,8 +195,8 @@ test_reject(void **state)
 	rig_close(&rig);
 }
 
-/** Nobody listens: invalid service ID. More than the backlog: refused, and room again when the
- * application has taken one. */
+/** Nobody listens: invalid service ID. More than the backlog: not answered, so that it is asked
+ * again, when the application may have taken one. */
 static void
 test_refused(void **state)
 {
@@ -217,7 +217,6 @@ test_refused(void **state)
 	assert_int_equal(rig_connect(&rig, rig_caller(&rig, CLIENT, RDMA_PS_TCP), 3, ""), 0);
 	shca_ucma_step(rig.ucma);
 	rig_event(&rig, RIG_CONNECT_REQUEST);
-	assert_int_equal(rig_event(&rig, RIG_REJECTED).status, 28);
 	rig_expect_silence(&rig);
 	rig_close(&rig);
 }
