@@ -150,6 +150,8 @@ take_dreq(const struct arrival *at, struct shca_cm_conn *conn)
 		at->cm->dropped++;
 		return;
 	}
+	/* 13.4.6.4: the DREP is of the DREQ's transaction. */
+	conn->tid = at->mad->tid;
 	shca_conn_rest(conn, SHCA_CM_DREQ_RCVD);
 	if (conn->owner == NULL)
 		shca_cm_confirm(conn, at->now, NULL);

@@ -287,6 +287,24 @@ test_release(void **state)
 	shca_cm_destroy(NULL);
 }
 
+/** A DREP is of the transaction of its DREQ (13.4.6.4). */
+static void
+test_drep_transaction(void **state)
+{
+	struct shca_mad mad = { .kind = SHCA_MAD_DREQ, .tid = 0x1234, .qpn = QPN_HERE };
+	struct end end;
+
+	(void)state;
+	establish(&end);
+	mad.local_id = ID_THERE;
+	mad.remote_id = end.sent[0].local_id;
+	end_receive(&end, NOW, &mad);
+	assert_int_equal(shca_cm_confirm(end.conn, NOW, NULL), 0);
+	assert_int_equal(end.sent[2].kind, SHCA_MAD_DREP);
+	assert_int_equal(end.sent[2].tid, 0x1234);
+	end_close(&end);
+}
+
 int
 main(void)
 {
@@ -298,6 +316,7 @@ main(void)
 		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_timewait),
 		cmocka_unit_test(test_release),
+		cmocka_unit_test(test_drep_transaction),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
