@@ -199,10 +199,10 @@ shca_cm_release(struct shca_cm_conn *conn, uint64_t now)
 	switch (conn->state) {
 	case SHCA_CM_REQ_SENT:
 	case SHCA_CM_MRA_REQ_RCVD:
-	case SHCA_CM_REP_SENT:
-	case SHCA_CM_MRA_REP_RCVD:
 		reject_for_timeout(conn);
 		break;
+	case SHCA_CM_REP_SENT:
+	case SHCA_CM_MRA_REP_RCVD:
 	case SHCA_CM_REQ_RCVD:
 	case SHCA_CM_MRA_REQ_SENT:
 	case SHCA_CM_REP_RCVD:

@@ -287,6 +287,32 @@ test_release(void **state)
 	shca_cm_destroy(NULL);
 }
 
+static void
+come_reply(struct end *end)
+{
+	const struct shca_mad rep = { .kind = SHCA_MAD_REP, .qpn = QPN_HERE };
+
+	end_open(end);
+	come(end, SHCA_MAD_REQ, 0);
+	end->conn = end->requested;
+	assert_int_equal(shca_cm_reply(end->conn, NOW, &rep), 0);
+}
+
+/** Who has said yes and goes does not say that time is over. */
+static void
+test_release_replied(void **state)
+{
+	struct end end;
+
+	(void)state;
+	come_reply(&end);
+	shca_cm_release(end.conn, NOW);
+	assert_int_equal(end.sent[1].kind, SHCA_MAD_REJ);
+	assert_int_equal(end.sent[1].reason, SHCA_MAD_CONSUMER);
+	assert_int_equal(shca_cm_nb(end.cm), 0);
+	end_close(&end);
+}
+
 /** A DREP is of the transaction of its DREQ (13.4.6.4). */
 static void
 test_drep_transaction(void **state)
@@ -316,6 +342,7 @@ main(void)
 		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_timewait),
 		cmocka_unit_test(test_release),
+		cmocka_unit_test(test_release_replied),
 		cmocka_unit_test(test_drep_transaction),
 	};
 
