@@ -47,6 +47,7 @@ shca_cm_request(struct shca_cm *cm, uint64_t now, const struct shca_cm_path *pat
 		return -ENOMEM;
 	conn->owner = owner;
 	conn->tid = cm->next_tid++;
+	conn->is_xrc_ini = shca_conn_is_xrc(mad);
 	conn->local_qpn = mad->qpn;
 	conn->ack_timeout = mad->ack_timeout;
 	conn->max_retries = mad->max_cm_retries;
@@ -70,17 +71,30 @@ reply_sidr(struct shca_cm_conn *conn, const struct shca_mad *mad)
 	return 0;
 }
 
+/** As core/cm.c cm_format_rep(): a target's number has a place of its own. */
+static void
+name_target(struct shca_mad *rep)
+{
+	rep->eecn = rep->qpn;
+	rep->srq = 1;
+	rep->qpn = rep->initiator_depth = rep->flow_control = 0;
+}
+
 int
 shca_cm_reply(struct shca_cm_conn *conn, uint64_t now, const struct shca_mad *mad)
 {
+	struct shca_mad rep = *mad;
+
 	if (conn->state == SHCA_CM_SIDR_REQ_RCVD)
 		return mad->kind == SHCA_MAD_SIDR_REP ? reply_sidr(conn, mad) : -EINVAL;
 	if ((conn->state != SHCA_CM_REQ_RCVD && conn->state != SHCA_CM_MRA_REQ_SENT) ||
 		mad->kind != SHCA_MAD_REP)
 		return -EINVAL;
 	conn->local_qpn = mad->qpn;
+	if (conn->is_xrc_tgt)
+		name_target(&rep);
 	shca_conn_wait(conn, SHCA_CM_REP_SENT, now);
-	shca_conn_send(conn, mad);
+	shca_conn_send(conn, &rep);
 	return 0;
 }
 
@@ -216,7 +230,11 @@ shca_cm_release(struct shca_cm_conn *conn, uint64_t now)
 		shca_conn_rest(conn, SHCA_CM_IDLE);
 		break;
 	case SHCA_CM_ESTABLISHED:
-		shca_cm_disconnect(conn, now, NULL);
+		/* A target stays for others that send to it. */
+		if (conn->is_xrc_tgt)
+			shca_conn_rest(conn, SHCA_CM_IDLE);
+		else
+			shca_cm_disconnect(conn, now, NULL);
 		break;
 	case SHCA_CM_DREQ_RCVD:
 		shca_cm_confirm(conn, now, NULL);

@@ -113,6 +113,13 @@ shca_conn_send_again(struct shca_cm_conn *conn, enum shca_mad_kind kind)
 		conn->cm->dropped++;
 }
 
+bool
+shca_conn_is_xrc(const struct shca_mad *req)
+{
+	return req->kind == SHCA_MAD_REQ && req->transport == SHCA_MAD_EXTENDED &&
+		req->extended_transport == 1;
+}
+
 void
 shca_conn_refuse(struct shca_cm *cm, const struct shca_cm_path *path, const struct shca_mad *mad,
 	uint16_t reason)

@@ -19,6 +19,7 @@ struct shca_cm_conn {
 	enum shca_cm_state state;
 	struct shca_cm_path path;
 	uint32_t local_id, remote_id; /* remote 0: not known */
+	bool is_xrc_ini, is_xrc_tgt; /* of a queue pair of XRC that asks, or is asked (annex A14) */
 	bool is_known;               /* who the other side is: by its REQ or REP */
 	uint64_t remote_guid;
 	uint32_t local_qpn, remote_qpn;
@@ -58,6 +59,8 @@ void shca_conn_send_kind(
 	struct shca_cm_conn *conn, enum shca_mad_kind kind, const uint8_t *private_data);
 /** Send the last message again if it is of this kind. */
 void shca_conn_send_again(struct shca_cm_conn *conn, enum shca_mad_kind kind);
+/** @return whether a REQ is for queue pairs of XRC. */
+bool shca_conn_is_xrc(const struct shca_mad *req);
 /** REJ for no connection of ours. */
 void shca_conn_refuse(struct shca_cm *cm, const struct shca_cm_path *path,
 	const struct shca_mad *mad, uint16_t reason);

@@ -79,6 +79,7 @@ static const struct field fields[] = {
 	NUMBER(SHCA_MAD_REP, 4, 32, remote_id),
 	NUMBER(SHCA_MAD_REP, 8, 32, qkey),
 	NUMBER(SHCA_MAD_REP, 12, 24, qpn),
+	NUMBER(SHCA_MAD_REP, 16, 24, eecn),
 	NUMBER(SHCA_MAD_REP, 20, 24, psn),
 	NUMBER(SHCA_MAD_REP, 24, 8, responder_resources),
 	NUMBER(SHCA_MAD_REP, 25, 8, initiator_depth),

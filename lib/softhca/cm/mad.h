@@ -83,6 +83,7 @@ struct shca_mad {
 	uint64_t service_id;
 	uint64_t ca_guid;
 	uint32_t qkey, qpn, psn;
+	uint32_t eecn; /**< of a REP: of an end-to-end context, or of a target of XRC */
 	uint8_t responder_resources, initiator_depth;
 	uint8_t remote_timeout, local_timeout; /**< of CM responses: 4.096 us * 2^n */
 	uint8_t transport, extended_transport;

@@ -270,6 +270,7 @@ take_req(const struct arrival *at)
 		return;
 	}
 	know_remote(mad, conn);
+	conn->is_xrc_tgt = shca_conn_is_xrc(mad);
 	conn->tid = mad->tid;
 	conn->ack_timeout = mad->ack_timeout;
 	conn->max_retries = mad->max_cm_retries;
@@ -372,6 +373,8 @@ shca_cm_receive(struct shca_cm *cm, uint64_t now, const struct shca_cm_path *pat
 	conn = find(&at);
 	if (conn == NULL)
 		conn = find_given_up(&at);
+	if (conn != NULL && conn->is_xrc_ini && mad.kind == SHCA_MAD_REP)
+		mad.qpn = mad.eecn;
 	if (conn != NULL)
 		take(&at, conn);
 	else

@@ -313,6 +313,47 @@ test_release_replied(void **state)
 	end_close(&end);
 }
 
+/** A target of XRC: where its number stands in a REP, and that it stays without its owner. */
+static void
+test_xrc(void **state)
+{
+	const struct shca_mad rep = { .kind = SHCA_MAD_REP, .qpn = QPN_HERE, .initiator_depth = 3 };
+	struct shca_mad mad = req;
+	struct end end;
+
+	(void)state;
+	mad.transport = SHCA_MAD_EXTENDED;
+	mad.extended_transport = 1;
+	mad.local_id = ID_THERE;
+	end_open(&end);
+	end_receive(&end, NOW, &mad);
+	end.conn = end.requested;
+	assert_int_equal(shca_cm_reply(end.conn, NOW, &rep), 0);
+	assert_int_equal(end.sent[0].eecn, QPN_HERE);
+	assert_int_equal(end.sent[0].qpn, 0);
+	assert_int_equal(end.sent[0].srq, 1);
+	assert_int_equal(end.sent[0].initiator_depth, 0);
+	come(&end, SHCA_MAD_RTU, 0);
+	assert_int_equal(shca_cm_state(end.conn), SHCA_CM_ESTABLISHED);
+	shca_cm_release(end.conn, NOW);
+	assert_int_equal(end.nb_sent, 1);
+	assert_int_equal(shca_cm_nb(end.cm), 0);
+	end_close(&end);
+	end_open(&end);
+	assert_int_equal(shca_cm_request(end.cm, NOW, &end_path, &mad, &end, &end.conn), 0);
+	mad = rep;
+	mad.local_id = ID_THERE;
+	mad.remote_id = end.sent[0].local_id;
+	mad.qpn = 0;
+	mad.eecn = QPN_THERE;
+	end_receive(&end, NOW, &mad);
+	assert_int_equal(shca_cm_establish(end.conn, NULL), 0);
+	assert_int_equal(shca_cm_disconnect(end.conn, NOW, NULL), 0);
+	assert_int_equal(end.sent[2].kind, SHCA_MAD_DREQ);
+	assert_int_equal(end.sent[2].qpn, QPN_THERE);
+	end_close(&end);
+}
+
 /** A DREP is of the transaction of its DREQ (13.4.6.4). */
 static void
 test_drep_transaction(void **state)
@@ -343,6 +384,7 @@ main(void)
 		cmocka_unit_test(test_timewait),
 		cmocka_unit_test(test_release),
 		cmocka_unit_test(test_release_replied),
+		cmocka_unit_test(test_xrc),
 		cmocka_unit_test(test_drep_transaction),
 	};
 
