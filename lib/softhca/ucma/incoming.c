@@ -238,12 +238,12 @@ on_sidr_reply(struct shca_id *id, const struct shca_mad *mad)
 }
 
 static void
-on_disconnected(struct shca_id *id)
+on_disconnected(struct shca_id *id, int status)
 {
 	if (id->state != SHCA_ID_CONNECT)
 		return;
 	id->state = SHCA_ID_DISCONNECT;
-	tell(id, SHCA_UCM_DISCONNECTED, 0, NULL);
+	tell(id, SHCA_UCM_DISCONNECTED, status, NULL);
 }
 
 void
@@ -266,14 +266,18 @@ shca_connect_on_event(
 		break;
 	case SHCA_CM_DREQ:
 	case SHCA_CM_DREP:
+		on_disconnected(id, 0);
+		break;
 	case SHCA_CM_DREQ_LOST:
-		on_disconnected(id);
+		on_disconnected(id, -ETIMEDOUT);
 		break;
 	case SHCA_CM_UNREACHABLE:
 		tell(id, SHCA_UCM_UNREACHABLE, -ETIMEDOUT, NULL);
 		break;
 	case SHCA_CM_TIMEWAIT_EXIT:
-		tell(id, SHCA_UCM_TIMEWAIT_EXIT, 0, NULL);
+		/* Not of one that was refused: nobody has said that it was disconnected. */
+		if (id->state == SHCA_ID_DISCONNECT)
+			tell(id, SHCA_UCM_TIMEWAIT_EXIT, 0, NULL);
 		break;
 	case SHCA_CM_SIDR_REP:
 		on_sidr_reply(id, mad);

@@ -5,7 +5,9 @@
 
 #include <infiniband/verbs.h>
 
+#include "base/clock.h"
 #include "rig.h"
+#include "ucma/connect.h"
 
 enum {
 	SERVER = 0x1000, /* uids */
@@ -221,6 +223,44 @@ test_refused(void **state)
 	rig_close(&rig);
 }
 
+/** No DREP has come: the program learns that. */
+static void
+test_disconnect_in_vain(void **state)
+{
+	uint32_t client, server;
+	struct shca_id *id;
+	struct rig rig;
+
+	(void)state;
+	begin(&rig, &client, &server);
+	id = shca_idtable_get(&rig.ucma->ids, client);
+	shca_connect_on_event(rig.ucma, id, SHCA_CM_DREQ_LOST, NULL);
+	assert_int_equal(rig_event(&rig, RIG_DISCONNECTED).status, (uint32_t)-ETIMEDOUT);
+	shca_connect_on_event(rig.ucma, id, SHCA_CM_TIMEWAIT_EXIT, NULL);
+	rig_event(&rig, RIG_TIMEWAIT_EXIT);
+	rig_close(&rig);
+}
+
+/** What was refused was never connected: only that is told (cma_ib_handler()). */
+static void
+test_refused_late(void **state)
+{
+	uint32_t client, server;
+	struct rig rig;
+	uint64_t due;
+
+	(void)state;
+	begin(&rig, &client, &server);
+	rig_destroy(&rig, server);
+	shca_ucma_step(rig.ucma);
+	rig_event(&rig, RIG_REJECTED);
+	while ((due = shca_ucma_step(rig.ucma)) != UINT64_MAX)
+		if (due > shca_clock_ns())
+			usleep((useconds_t)((due - shca_clock_ns()) / 1000 + 1));
+	rig_expect_silence(&rig);
+	rig_close(&rig);
+}
+
 static uint32_t
 create_of_type(struct rig *rig, uint64_t uid, uint8_t type)
 {
@@ -390,6 +430,8 @@ main(void)
 		cmocka_unit_test(test_ack_timeout),
 		cmocka_unit_test(test_reject),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_disconnect_in_vain),
+		cmocka_unit_test(test_refused_late),
 		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_listener_goes),
 		cmocka_unit_test(test_program_ends),

@@ -31,6 +31,7 @@ enum {
 	RIG_DISCONNECTED,
 	RIG_DEVICE_REMOVAL,
 	RIG_MULTICAST_JOIN = 12,
+	RIG_TIMEWAIT_EXIT = 15,
 };
 
 struct rig {
@@ -38,7 +39,8 @@ struct rig {
 	int fd;
 	bool loses; /* all datagrams */
 	unsigned int nb_sent;
-	int reach; /* what is said of the other side's MAC */
+	int reach;          /* what is said of the other side's MAC */
+	uint8_t more_delay; /* until an ACK, of mlx5_1 */
 };
 
 /** 10.0.0.1 of mlx5_0 and 10.0.0.2 of mlx5_1, by RoCE v1 and v2. */
@@ -62,12 +64,13 @@ rig_gids(void *arg, struct shca_ucma_gid *gids, unsigned int max)
 static void
 rig_port(void *arg, const struct shca_ucma_gid *gid, struct shca_ucma_port *port)
 {
-	(void)arg;
+	const struct rig *rig = arg;
+
 	*port = (struct shca_ucma_port){
 		.node_guid = 0x100 + gid->device,
 		.mtu = 3,
 		.rate = 7,
-		.ack_delay = 16,
+		.ack_delay = 16 + (gid->device == 1 ? rig->more_delay : 0),
 	};
 }
 
