@@ -58,10 +58,9 @@ shca_connect_life_time(const struct shca_id *id)
 }
 
 uint8_t
-shca_connect_ack_timeout(const struct shca_id *id)
+shca_connect_ack_timeout(const struct shca_id *id, uint8_t delay)
 {
 	const uint8_t twice = shca_connect_life_time(id) + 1;
-	const uint8_t delay = id->port.ack_delay;
 	const uint8_t sum =
 		twice >= delay ? twice + (delay >= twice - 1) : delay + (twice >= delay - 1);
 
@@ -139,7 +138,7 @@ fill_request(struct shca_id *id, const struct rdma_ucm_conn_param *param, struct
 	mad->hop_limit = HOPS;
 	mad->sl = id->tos >> 5;
 	mad->subnet_local = 1;
-	mad->ack_timeout = shca_connect_ack_timeout(id);
+	mad->ack_timeout = shca_connect_ack_timeout(id, id->port.ack_delay);
 	return 0;
 }
 
@@ -166,7 +165,7 @@ shca_connect(struct shca_id *id, const struct rdma_ucm_conn_param *param)
 		.initiator_depth = param->initiator_depth,
 		.retry_count = at_most(param->retry_count, RETRIES_MAX),
 		.rnr_retry_count = at_most(param->rnr_retry_count, RETRIES_MAX),
-		.ack_timeout = shca_connect_ack_timeout(id),
+		.ack_timeout = shca_connect_ack_timeout(id, id->port.ack_delay),
 		.mtu = id->port.mtu,
 	};
 	ret = is_ud ? 0 : fill_request(id, param, &mad);

@@ -26,8 +26,11 @@ int shca_connect_qp_attr(const struct shca_id *id, uint32_t state, struct ib_uve
 /** Write the way to the other side. */
 void shca_connect_way(const struct shca_id *id, const uint8_t remote[SHCA_UCMA_GID_BYTES],
 	struct ib_uverbs_ah_attr *ah);
-/** @return the ACK timeout that its queue pairs have (core/cm.c cm_ack_timeout()). */
-uint8_t shca_connect_ack_timeout(const struct shca_id *id);
+/**
+ * @param delay of the side that answers packets
+ * @return the ACK timeout that its queue pairs have (core/cm.c cm_ack_timeout()).
+ */
+uint8_t shca_connect_ack_timeout(const struct shca_id *id, uint8_t delay);
 /** cma.c CMA_IBOE_PACKET_LIFETIME, or what makes up the timeout that was set. */
 uint8_t shca_connect_life_time(const struct shca_id *id);
 

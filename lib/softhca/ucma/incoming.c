@@ -222,6 +222,8 @@ on_reply(struct shca_id *id, const struct shca_mad *mad)
 	id->qp.responder_resources = mad->initiator_depth;
 	id->qp.initiator_depth = mad->responder_resources;
 	id->qp.rnr_retry_count = mad->rnr_retry_count;
+	/* Who answers packets is the other side (cm_rep_handler()). */
+	id->qp.ack_timeout = shca_connect_ack_timeout(id, mad->target_ack_delay);
 	(void)shca_cm_delay(id->conn, MRA_SETTING);
 	tell(id, SHCA_UCM_CONNECT_RESPONSE, 0, mad);
 }

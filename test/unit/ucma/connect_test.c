@@ -197,6 +197,32 @@ test_reject(void **state)
 	rig_close(&rig);
 }
 
+/** The other side says with its REP how long its ACKs take (cm_rep_handler()). */
+static void
+test_slow_acks(void **state)
+{
+	struct ib_uverbs_qp_attr attr;
+	uint32_t client, server;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	rig.more_delay = 4;
+	rig_listener(&rig, SERVER, RDMA_PS_TCP, 3);
+	client = rig_caller(&rig, CLIENT, RDMA_PS_TCP);
+	assert_int_equal(rig_connect(&rig, client, QPN_CLIENT, ""), 0);
+	shca_ucma_step(rig.ucma);
+	server = rig_event(&rig, RIG_CONNECT_REQUEST).id;
+	assert_int_equal(rig_accept(&rig, server, ACCEPTED, QPN_SERVER, ""), 0);
+	shca_ucma_step(rig.ucma);
+	rig_event(&rig, RIG_CONNECT_RESPONSE);
+	assert_int_equal(rig_qp_attr(&rig, client, IBV_QPS_RTS, &attr), 0);
+	assert_int_equal(attr.timeout, 20);
+	assert_int_equal(rig_qp_attr(&rig, server, IBV_QPS_RTS, &attr), 0);
+	assert_int_equal(attr.timeout, 18);
+	rig_close(&rig);
+}
+
 /** Nobody listens: invalid service ID. More than the backlog: not answered, so that it is asked
  * again, when the application may have taken one. */
 static void
@@ -429,6 +455,7 @@ main(void)
 		cmocka_unit_test(test_psns),
 		cmocka_unit_test(test_ack_timeout),
 		cmocka_unit_test(test_reject),
+		cmocka_unit_test(test_slow_acks),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_disconnect_in_vain),
 		cmocka_unit_test(test_refused_late),
