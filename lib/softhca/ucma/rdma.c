@@ -85,7 +85,8 @@ find_route(void *arg, const uint8_t *remote, struct shca_ucma_gid *gid)
 		struct shca_device *dev = rdma->conf.devices[i];
 
 		shca_device_lock(dev);
-		ret = shca_gid_find_source(dev, remote, gid->gid);
+		if (!rdma->watched[i].is_gone)
+			ret = shca_gid_find_source(dev, remote, gid->gid);
 		gid->ifindex = shca_device_ifindex(dev);
 		shca_device_unlock(dev);
 	}
