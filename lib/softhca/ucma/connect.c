@@ -196,14 +196,12 @@ accept_ud(struct shca_id *id, const struct rdma_ucm_conn_param *param, struct sh
 	return put_private(id, param, mad);
 }
 
-int
-shca_connect_accept(struct shca_id *id, const struct rdma_ucm_conn_param *param)
+static int
+accept_as(struct shca_id *id, const struct rdma_ucm_conn_param *param)
 {
 	struct shca_mad mad = { .kind = SHCA_MAD_REP };
 	int ret;
 
-	if (id->state != SHCA_ID_CONNECT || id->conn == NULL)
-		return -EINVAL;
 	if (param == NULL)
 		return shca_id_is_ud(id) ? -EINVAL : shca_cm_establish(id->conn, NULL);
 	ret = shca_id_is_ud(id) ? accept_ud(id, param, &mad) : put_private(id, param, &mad);
@@ -248,6 +246,21 @@ shca_connect_reject(struct shca_id *id, const struct rdma_ucm_reject *command)
 	memcpy(mad.private_data, command->private_data, command->private_data_len);
 	return is_ud ? shca_cm_reply(id->conn, shca_clock_ns(), &mad)
 		     : shca_cm_reject(id->conn, &mad);
+}
+
+int
+shca_connect_accept(struct shca_id *id, const struct rdma_ucm_conn_param *param)
+{
+	const struct rdma_ucm_reject refusal = { .reason = 0 };
+	int ret;
+
+	if (id->state != SHCA_ID_CONNECT || id->conn == NULL)
+		return -EINVAL;
+	ret = accept_as(id, param);
+	/* The other side does not wait for what has failed. */
+	if (ret != 0)
+		(void)shca_connect_reject(id, &refusal);
+	return ret;
 }
 
 int

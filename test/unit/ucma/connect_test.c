@@ -287,6 +287,34 @@ test_refused_late(void **state)
 	rig_close(&rig);
 }
 
+/** What cannot be accepted is refused (rdma_accept()). */
+static void
+test_accept_fails(void **state)
+{
+	static const uint16_t spaces[] = { RDMA_PS_TCP, RDMA_PS_UDP };
+	char text[201];
+
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (unsigned int i = 0; i < 2; i++) {
+		uint32_t server;
+		struct rig rig;
+
+		rig_open(&rig);
+		rig_listener(&rig, SERVER, spaces[i], 3);
+		assert_int_equal(rig_connect(&rig, rig_caller(&rig, CLIENT, spaces[i]), 1, ""), 0);
+		shca_ucma_step(rig.ucma);
+		server = rig_event(&rig, RIG_CONNECT_REQUEST).id;
+		assert_int_equal(rig_accept(&rig, server, ACCEPTED, QPN_SERVER, text), -EINVAL);
+		shca_ucma_step(rig.ucma);
+		assert_int_equal(rig_event(&rig, i == 0 ? RIG_REJECTED : RIG_UNREACHABLE).status,
+			i == 0 ? 28 : 2);
+		rig_expect_silence(&rig);
+		rig_close(&rig);
+	}
+}
+
 static uint32_t
 create_of_type(struct rig *rig, uint64_t uid, uint8_t type)
 {
@@ -459,6 +487,7 @@ main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_disconnect_in_vain),
 		cmocka_unit_test(test_refused_late),
+		cmocka_unit_test(test_accept_fails),
 		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_listener_goes),
 		cmocka_unit_test(test_program_ends),
