@@ -9,6 +9,7 @@
 #include <rte_power_intrinsics.h>
 
 #include "base/log.h"
+#include "queue/cq_ibv.h"
 #include "rx_intr.h"
 #include "rx_wake.h"
 #include "rxq.h"
@@ -189,6 +190,7 @@ mdv_rx_intr_enable(struct rte_eth_dev *dev, uint16_t idx)
 {
 	const struct mdv_rx_wake *wake = wake_of(dev, idx);
 	struct mdv_rxq *rxq = dev->data->rx_queues[idx];
+	int ret = 0;
 
 	if (wake == NULL)
 		return -ENOTSUP;
@@ -197,18 +199,17 @@ mdv_rx_intr_enable(struct rte_eth_dev *dev, uint16_t idx)
 	/* Its CQ raises no more events. The next poll recreates the queue. */
 	if (mdv_rxq_is_broken(rxq))
 		mdv_rx_wake_now(wake);
-	if (rxq->objs.cq.ex != NULL) {
-		if (rxq->objs.cq.pi != rxq->pos.cq_ci)
-			mdv_rx_wake_now(wake);
-		return -ibv_req_notify_cq(rxq->objs.cq.ibv_cq, 0);
-	}
-	arm(rxq);
+	if (rxq->objs.cq.ex != NULL)
+		ret = -ibv_req_notify_cq(rxq->objs.cq.ibv_cq, 0);
+	else
+		arm(rxq);
 	/* An event has told of them before, so that the device may not tell again (Linux
 	 * mlx5_ifc.h, last_notified_index of a CQ). Those that come after the arm it does tell of.
 	 */
+	mdv_cq_look(&rxq->objs.cq, rxq->pos.cq_ci, 1);
 	if (has_packets(rxq))
 		mdv_rx_wake_now(wake);
-	return 0;
+	return ret;
 }
 
 int

@@ -36,6 +36,8 @@ static struct {
 	struct ibv_context context;
 	unsigned int nb_notified;
 	int notify_result;
+	struct ibv_cq_ex ex;
+	unsigned int nb_looks, nb_waiting; /* completions that verbs has */
 } device;
 /** Which call of the C library fails: counted down; 0: none. */
 static unsigned int fail_call;
@@ -126,6 +128,26 @@ ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nb)
 {
 	assert_ptr_equal(cq, &device.cq);
 	device.nb_acked += nb;
+}
+
+static int
+start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
+{
+	(void)attr;
+	assert_ptr_equal(ex, &device.ex);
+	/* What comes between a look and the arm would be missed. */
+	assert_int_equal(device.nb_notified, device.nb_looks + 1);
+	device.nb_looks++;
+	if (device.nb_waiting == 0)
+		return ENOENT;
+	device.nb_waiting--;
+	return 0;
+}
+
+static void
+end_poll(struct ibv_cq_ex *ex)
+{
+	assert_ptr_equal(ex, &device.ex);
 }
 
 static int
@@ -416,17 +438,26 @@ some_queues_wake_at_once(void **state)
 	assert_int_equal(mdv_rx_intr_enable(&rig.dev, 1), 0);
 	assert_true(is_readable(rig.port.rx_wakes[1].fd));
 	rxq->ring.runtime_opts = 0;
-	/* Read by verbs. */
-	rxq->objs.cq.ex = (struct ibv_cq_ex *)&device.cq;
+	/* Read by verbs, which has told of what it has, and does not tell again. */
+	device.ex.start_poll = start_poll;
+	device.ex.end_poll = end_poll;
+	rxq->objs.cq.ex = &device.ex;
+	rxq->objs.cq.cqes = rxq->ring.cqes;
+	rxq->objs.cq.cqe_cnt = 64;
+	rxq->objs.cq.log2_cqes = 6;
 	rxq->objs.cq.pi = rxq->pos.cq_ci = 9;
 	assert_int_equal(mdv_rx_intr_enable(&rig.dev, 1), 0);
 	assert_false(is_readable(rig.port.rx_wakes[1].fd));
 	assert_int_equal(device.nb_notified, 1);
-	rxq->objs.cq.pi = 10;
+	device.nb_waiting = 1;
+	assert_int_equal(mdv_rx_intr_enable(&rig.dev, 1), 0);
+	assert_true(is_readable(rig.port.rx_wakes[1].fd));
+	assert_int_equal(rxq->objs.cq.pi, 10);
+	/* Fetched already. */
 	device.notify_result = EIO;
 	assert_int_equal(mdv_rx_intr_enable(&rig.dev, 1), -EIO);
 	assert_true(is_readable(rig.port.rx_wakes[1].fd));
-	assert_int_equal(device.nb_notified, 2);
+	assert_int_equal(device.nb_notified, 3);
 }
 
 static void
