@@ -57,15 +57,15 @@ conclude(uint16_t port_id, const char *side, uint16_t idx, int ret, struct mdv_r
 		side, idx, rte_strerror(-ret), wait->ms);
 }
 
-/** Remove the rules from the device, replace the queue, install the rules. If a later step fails,
- * rules are missing as well, so the next try repeats all steps. The new WQEs keep the old size
- * although the MTU may have changed: frames of the old MTU may still arrive, and a running queue
- * may return to it. */
+/** Remove the rules from the device, replace the queue, install the rules, also if that failed: the
+ * other queues go on receiving, and a WQ is there in any case. The next try repeats all steps. The
+ * new WQEs keep the old size although the MTU may have changed: frames of the old MTU may still
+ * arrive, and a running queue may return to it. */
 static int
 replace_rx(struct mdv_port *port, struct mdv_rxq *rxq)
 {
 	struct mdv_rxq fresh = *rxq;
-	int ret;
+	int ret, started;
 
 	fresh.ready = false;
 	ret = mdv_rxq_ring_create(&fresh);
@@ -73,8 +73,8 @@ replace_rx(struct mdv_port *port, struct mdv_rxq *rxq)
 		return ret;
 	mdv_flow_stop(port);
 	ret = mdv_rxq_ring_replace(rxq, &fresh);
-	if (ret == 0)
-		ret = mdv_flow_start(port);
+	started = mdv_flow_start(port);
+	ret = ret != 0 ? ret : started;
 	if (ret != 0)
 		mdv_rxq_ring_break(rxq);
 	return ret;

@@ -222,15 +222,18 @@ each_step_of_a_receive_queue_may_fail(void **state)
 	assert_int_equal(mdv_recover_rx_now(&rxq), -ENOMEM);
 	check_steps_are(CREATE);
 	assert_true(mdv_rxq_is_broken(&rxq));
-	/* From here on rules are missing: the queue counts as broken until all steps have
-	 * succeeded. */
+	/* From here on the queue counts as broken until all steps have succeeded; the rules are
+	 * installed in any case, as the other queues live of them. */
 	seen.results[CREATE] = 0;
 	seen.results[REPLACE] = -EIO;
 	assert_int_equal(mdv_recover_rx_now(&rxq), -EIO);
-	check_steps_are(CREATE, FLOW_STOP, REPLACE);
+	check_steps_are(CREATE, FLOW_STOP, REPLACE, FLOW_START);
+	assert_true(mdv_rxq_is_broken(&rxq));
+	seen.results[FLOW_START] = -ENOSPC;
+	assert_int_equal(mdv_recover_rx_now(&rxq), -EIO);
+	check_steps_are(CREATE, FLOW_STOP, REPLACE, FLOW_START);
 	assert_true(mdv_rxq_is_broken(&rxq));
 	seen.results[REPLACE] = 0;
-	seen.results[FLOW_START] = -ENOSPC;
 	assert_int_equal(mdv_recover_rx_now(&rxq), -ENOSPC);
 	check_steps_are(CREATE, FLOW_STOP, REPLACE, FLOW_START);
 	assert_true(mdv_rxq_is_broken(&rxq));
