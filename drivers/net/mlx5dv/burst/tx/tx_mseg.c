@@ -26,8 +26,9 @@ mdv_tx_mseg_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, uin
 	struct mlx5_wqe_data_seg *const ring = (void *)txq->ring.wqes;
 	uint32_t n, at = *ds;
 
+	/* Mbufs that no completion is requested for yet stay in the ring: mdv_txq_request_min(). */
 	if (nb_segs > mask + 1 - (uint16_t)(head - txq->pos.tail))
-		return nb_segs > mask + 1 ? MDV_TX_BAD : MDV_TX_NO_ROOM;
+		return nb_segs > mask + 2 - txq->pos.request_min ? MDV_TX_BAD : MDV_TX_NO_ROOM;
 	for (n = 0; n < nb_segs && mbuf != NULL; n++, mbuf = mbuf->next) {
 		const uint32_t len = mbuf->data_len;
 
