@@ -458,9 +458,13 @@ mdv_txq_ring_recover(struct mdv_txq *txq, uint8_t syndrome)
 		return mdv_mp_ask_recovery(MDV_MP_RECOVER_TX, txq->port_id, txq->idx, syndrome);
 	mdv_cq_log_error(
 		"Tx", txq->port->dev->data->port_id, txq->idx, syndrome, &txq->logged_syndromes);
+	/* The objects' lock: another thread may limit the rate, and the limit goes with a reset. */
+	mdv_queue_list_lock_objects(&txq->port->queues);
 	ret = reset(txq);
-	if (ret != 0)
-		return ret;
-	cq_drain(txq);
-	return mdv_txq_ring_ready(txq);
+	if (ret == 0) {
+		cq_drain(txq);
+		ret = mdv_txq_ring_ready(txq);
+	}
+	mdv_queue_list_unlock_objects(&txq->port->queues);
+	return ret;
 }

@@ -39,6 +39,7 @@ static struct {
 	uint32_t nb_cqes;
 	enum rte_proc_type_t process;
 	unsigned int nb_refused; /* state changes that firmware will refuse */
+	bool locked;             /* other threads must wait while the state changes */
 	uint8_t asked;
 } fake;
 
@@ -142,6 +143,8 @@ TRACE_FAKE(int, ibv_modify_qp, struct ibv_qp *qp, struct ibv_qp_attr *attr, int 
 {
 	int ret = -trace_call("state %d", attr->qp_state);
 
+	if (fake.locked)
+		assert_int_equal(pthread_mutex_trylock(&fake.port.port.queues.objects_lock), EBUSY);
 	assert_int_equal(mask, IBV_QP_STATE | (attr->qp_state == IBV_QPS_INIT ? IBV_QP_PORT : 0));
 	if (attr->qp_state == IBV_QPS_INIT)
 		assert_int_equal(attr->port_num, 1);
@@ -568,6 +571,8 @@ a_stopped_queue_recovers(void **state)
 	put_mbufs(0, NB_PKTS);
 	write_cqes(3);
 	txq->objs.qp->state = IBV_QPS_ERR;
+	/* A rate limit that another thread sets meanwhile would go with the reset. */
+	fake.locked = true;
 	assert_int_equal(mdv_txq_ring_recover(txq, 4), 0);
 	trace_check("query; state 0; " READY);
 	assert_int_equal(txq->pos.cq_ci, 3);
@@ -581,6 +586,9 @@ a_stopped_queue_recovers(void **state)
 	assert_int_equal(txq->pos.cq_ci, 3);
 	trace.fails = "state 2";
 	assert_int_equal(mdv_txq_ring_recover(txq, 4), -EIO);
+	assert_int_equal(pthread_mutex_trylock(&fake.port.port.queues.objects_lock), 0);
+	pthread_mutex_unlock(&fake.port.port.queues.objects_lock);
+	fake.locked = false;
 	/* Another process has the objects. */
 	trace_clear();
 	fake.process = RTE_PROC_SECONDARY;
