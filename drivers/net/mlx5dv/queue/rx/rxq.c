@@ -484,9 +484,10 @@ mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on)
 
 	if (rxq == NULL || rxq->vlan_strip == on)
 		return 0;
+	mdv_queue_list_lock_objects(&port->queues);
+	/* Under the lock: a recovery replaces the ring that the burst reads this from. */
 	if (on)
 		enable_runtime_opt(rxq, MDV_RX_RUNTIME_VLAN);
-	mdv_queue_list_lock_objects(&port->queues);
 	rxq->vlan_strip = on;
 	/* The WQ of a stopped queue is modified when it starts. */
 	ret = rxq->ready ? mdv_rxq_ring_strip(rxq, true) : 0;

@@ -19,6 +19,8 @@ static void *rx_queues[NB_QUEUES];
 static struct ibv_wq wqs[2];
 static struct rte_mempool *pool, *odd_pool;
 static int timestamp_errno;
+/** What another thread does: it recreates this queue before the objects' lock is taken. */
+static struct mdv_rxq *recreated;
 
 /* clang-format off */
 #define FAKE_OF_RXQ(name, word) \
@@ -62,6 +64,15 @@ TRACE_FAKE(int, mdv_rxq_ring_strip, struct mdv_rxq *rxq, bool may_have_failed)
 	return trace_call("strip %u %u", rxq->idx, rxq->vlan_strip);
 }
 
+void __real_mdv_queue_list_lock_objects(struct mdv_queue_list *list);
+
+TRACE_FAKE(void, mdv_queue_list_lock_objects, struct mdv_queue_list *list)
+{
+	if (recreated != NULL)
+		recreated->ring.runtime_opts = 0;
+	__real_mdv_queue_list_lock_objects(list);
+}
+
 TRACE_FAKE(int, rte_mbuf_dyn_rx_timestamp_register, int *at, uint64_t *flag)
 {
 	*at = 72;
@@ -101,6 +112,7 @@ port_make(void **state)
 	rig_port_init(&rig);
 	trace_clear();
 	timestamp_errno = 0;
+	recreated = NULL;
 	memset(rx_queues, 0, sizeof(rx_queues));
 	rig.data.rx_queues = rx_queues;
 	rig.data.nb_rx_queues = NB_QUEUES;
@@ -355,6 +367,20 @@ tags_are_stripped_at_once_where_it_runs(void **state)
 	assert_int_equal(mdv_rxq_set_vlan_strip(&rig.port, 0, true), 0);
 }
 
+/** The ring that bursts read the option from may be replaced before it is set. */
+static void
+tags_are_looked_for_on_a_ring_that_comes_meanwhile(void **state)
+{
+	struct mdv_rxq *rxq = setup(1, 128, 0);
+
+	(void)state;
+	rxq->ready = true;
+	recreated = rxq;
+	assert_int_equal(mdv_rxq_set_vlan_strip(&rig.port, 1, true), 0);
+	trace_check("strip 1 1; ");
+	assert_int_equal(rxq->ring.runtime_opts, MDV_RX_RUNTIME_VLAN);
+}
+
 static void
 marks_are_looked_for_everywhere(void **state)
 {
@@ -462,6 +488,7 @@ main(void)
 		TEST(a_released_queues_objects_wait),
 		TEST(objects_follow_the_port),
 		TEST(tags_are_stripped_at_once_where_it_runs),
+		TEST(tags_are_looked_for_on_a_ring_that_comes_meanwhile),
 		TEST(marks_are_looked_for_everywhere),
 		TEST(descriptors_tell_what_waits),
 		TEST(a_smaller_pool_takes_shorter_packets_from_strides),
