@@ -201,14 +201,17 @@ parked_take(struct mdv_port *port, uint16_t idx)
 {
 	struct mdv_rxq **at = &port->parked, *rxq;
 
+	pthread_mutex_lock(&port->queues.lock);
 	while (*at != NULL && (*at)->idx != idx)
 		at = &(*at)->next_parked;
 	rxq = *at;
 	if (rxq != NULL)
 		*at = rxq->next_parked;
+	pthread_mutex_unlock(&port->queues.lock);
 	return rxq;
 }
 
+/** Under queues.lock. */
 static void
 park(struct mdv_port *port, struct mdv_rxq *rxq)
 {
@@ -286,7 +289,9 @@ setup_running(struct mdv_rxq *rxq)
 			port->dev->data->port_id, rxq->idx, parked->nb_desc,
 			1u << parked->ring.log2_segs);
 	if (ret != 0) {
+		pthread_mutex_lock(&port->queues.lock);
 		park(port, parked);
+		pthread_mutex_unlock(&port->queues.lock);
 		return ret;
 	}
 	rxq_free(parked);
@@ -311,19 +316,13 @@ timestamps_setup(struct mdv_rxq *rxq)
 }
 
 static void
-list_add(struct mdv_queue_list *list, struct mdv_rxq *rxq)
+list_add(struct mdv_port *port, struct mdv_rxq *rxq)
 {
-	pthread_mutex_lock(&list->lock);
-	LIST_INSERT_HEAD(&list->rx, rxq, next);
-	pthread_mutex_unlock(&list->lock);
-}
-
-static void
-list_remove(struct mdv_queue_list *list, struct mdv_rxq *rxq)
-{
-	pthread_mutex_lock(&list->lock);
-	LIST_REMOVE(rxq, next);
-	pthread_mutex_unlock(&list->lock);
+	pthread_mutex_lock(&port->queues.lock);
+	LIST_INSERT_HEAD(&port->queues.rx, rxq, next);
+	/* A rule that tags packets may have come while the queue was in no list. */
+	rxq->ring.runtime_opts |= port->marks_in_use ? MDV_RX_RUNTIME_MARK : 0;
+	pthread_mutex_unlock(&port->queues.lock);
 }
 
 int
@@ -363,7 +362,7 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	}
 	if (port->started && rxq->ring.log2_segs != 0)
 		dev->data->scattered_rx = 1;
-	list_add(&port->queues, rxq);
+	list_add(port, rxq);
 	dev->data->rx_queues[idx] = rxq;
 	return 0;
 }
@@ -372,13 +371,16 @@ void
 mdv_rxq_release(struct rte_eth_dev *dev, uint16_t idx)
 {
 	struct mdv_rxq *rxq = dev->data->rx_queues[idx];
+	struct mdv_port *port = mdv_port(dev);
 
 	if (rxq == NULL)
 		return;
-	list_remove(&mdv_port(dev)->queues, rxq);
+	pthread_mutex_lock(&port->queues.lock);
+	LIST_REMOVE(rxq, next);
 	if (rxq->objs.wq != NULL)
-		park(mdv_port(dev), rxq);
-	else
+		park(port, rxq);
+	pthread_mutex_unlock(&port->queues.lock);
+	if (rxq->objs.wq == NULL)
 		rxq_free(rxq);
 	dev->data->rx_queues[idx] = NULL;
 }
@@ -437,8 +439,8 @@ mdv_rxq_destroy_parked(struct mdv_port *port)
 {
 	struct mdv_rxq *rxq;
 
-	while ((rxq = port->parked) != NULL) {
-		port->parked = rxq->next_parked;
+	while (port->parked != NULL) {
+		rxq = parked_take(port, port->parked->idx);
 		ring_destroy(rxq);
 		rxq_free(rxq);
 	}
@@ -464,16 +466,14 @@ void
 mdv_rxq_enable_marks(struct mdv_port *port)
 {
 	struct mdv_rxq *rxq;
-	uint16_t i;
 
+	pthread_mutex_lock(&port->queues.lock);
 	port->marks_in_use = true;
-	for (i = 0; i < port->dev->data->nb_rx_queues; i++) {
-		rxq = rxq_get(port, i);
-		if (rxq != NULL)
-			enable_runtime_opt(rxq, MDV_RX_RUNTIME_MARK);
-	}
+	LIST_FOREACH (rxq, &port->queues.rx, next)
+		enable_runtime_opt(rxq, MDV_RX_RUNTIME_MARK);
 	for (rxq = port->parked; rxq != NULL; rxq = rxq->next_parked)
 		enable_runtime_opt(rxq, MDV_RX_RUNTIME_MARK);
+	pthread_mutex_unlock(&port->queues.lock);
 }
 
 int

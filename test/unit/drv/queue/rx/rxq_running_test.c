@@ -19,8 +19,10 @@ static void *rx_queues[NB_QUEUES];
 static struct ibv_wq wqs[2];
 static struct rte_mempool *pool, *odd_pool;
 static int timestamp_errno;
-/** What another thread does: it recreates this queue before the objects' lock is taken. */
+/** What another thread does: it recreates this queue before the objects' lock is taken; it installs
+ * a rule that tags packets while objects are taken over. */
 static struct mdv_rxq *recreated;
+static bool marks_come;
 
 /* clang-format off */
 #define FAKE_OF_RXQ(name, word) \
@@ -56,6 +58,8 @@ TRACE_FAKE(void, mdv_rxq_ring_adopt, struct mdv_rxq *rxq, const struct mdv_rxq *
 	rxq->ring = from->ring;
 	rxq->strides = from->strides; /* as the real one */
 	trace_call("adopt %u %u", rxq->idx, from->idx);
+	if (marks_come)
+		mdv_rxq_enable_marks(&rig.port);
 }
 
 TRACE_FAKE(int, mdv_rxq_ring_strip, struct mdv_rxq *rxq, bool may_have_failed)
@@ -113,6 +117,7 @@ port_make(void **state)
 	trace_clear();
 	timestamp_errno = 0;
 	recreated = NULL;
+	marks_come = false;
 	memset(rx_queues, 0, sizeof(rx_queues));
 	rig.data.rx_queues = rx_queues;
 	rig.data.nb_rx_queues = NB_QUEUES;
@@ -381,6 +386,20 @@ tags_are_looked_for_on_a_ring_that_comes_meanwhile(void **state)
 	assert_int_equal(rxq->ring.runtime_opts, MDV_RX_RUNTIME_VLAN);
 }
 
+/** The queue that takes objects over is in no list yet. */
+static void
+marks_are_looked_for_on_objects_that_are_taken_over(void **state)
+{
+	(void)state;
+	rig.port.started = true;
+	setup(1, 128, 0);
+	mdv_rxq_release(&rig.dev, 1);
+	trace_clear();
+	marks_come = true;
+	assert_int_equal(setup(1, 128, 0)->ring.runtime_opts, MDV_RX_RUNTIME_MARK);
+	trace_check("adopt 1 1; ");
+}
+
 static void
 marks_are_looked_for_everywhere(void **state)
 {
@@ -489,6 +508,7 @@ main(void)
 		TEST(objects_follow_the_port),
 		TEST(tags_are_stripped_at_once_where_it_runs),
 		TEST(tags_are_looked_for_on_a_ring_that_comes_meanwhile),
+		TEST(marks_are_looked_for_on_objects_that_are_taken_over),
 		TEST(marks_are_looked_for_everywhere),
 		TEST(descriptors_tell_what_waits),
 		TEST(a_smaller_pool_takes_shorter_packets_from_strides),
