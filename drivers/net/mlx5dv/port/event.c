@@ -73,43 +73,66 @@ is_first(uint32_t *logged, enum ibv_event_type type)
 }
 
 static bool
+is_of_rxq(const struct mdv_rxq *rxq, const struct ibv_async_event *event, const struct row *row)
+{
+	return row->object == EVENT_OF_CQ ? rxq->objs.cq.ibv_cq == event->element.cq
+					  : rxq->objs.wq == event->element.wq;
+}
+
+static bool
+is_of_txq(const struct mdv_txq *txq, const struct ibv_async_event *event, const struct row *row)
+{
+	return row->object == EVENT_OF_CQ ? txq->objs.cq.ibv_cq == event->element.cq
+					  : txq->objs.qp == event->element.qp;
+}
+
+/** @return whether the objects are of a queue that is set up, or of one that is released: the next
+ * one of its number has them. */
+static bool
 handle_rxq(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
 {
 	struct mdv_rxq *rxq;
 
-	LIST_FOREACH (rxq, &port->queues.rx, next) {
-		if (row->object == EVENT_OF_CQ ? rxq->objs.cq.ibv_cq != event->element.cq
-					       : rxq->objs.wq != event->element.wq)
-			continue;
-		if (row->object == EVENT_OF_CQ) {
-			mdv_rxq_ring_break(rxq);
-			mdv_rx_intr_wake(port, rxq->idx);
-		}
-		if (is_first(&rxq->logged, event->event_type))
-			MDV_LOG(ERR, "port %u Rx queue %u: %s: %s", port->dev->data->port_id,
-				rxq->idx, ibv_event_type_str(event->event_type), row->advice);
-		return true;
+	LIST_FOREACH (rxq, &port->queues.rx, next)
+		if (is_of_rxq(rxq, event, row))
+			break;
+	if (rxq == NULL)
+		for (rxq = port->parked; rxq != NULL; rxq = rxq->next_parked)
+			if (is_of_rxq(rxq, event, row))
+				break;
+	if (rxq == NULL)
+		return false;
+	if (row->object == EVENT_OF_CQ) {
+		mdv_rxq_ring_break(rxq);
+		mdv_rx_intr_wake(port, rxq->idx);
 	}
-	return false;
+	if (is_first(&rxq->logged, event->event_type))
+		MDV_LOG(ERR, "port %u Rx queue %u: %s: %s", port->dev->data->port_id, rxq->idx,
+			ibv_event_type_str(event->event_type), row->advice);
+	return true;
 }
 
+/** The same for send queues. */
 static bool
 handle_txq(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
 {
 	struct mdv_txq *txq;
 
-	LIST_FOREACH (txq, &port->queues.tx, next) {
-		if (row->object == EVENT_OF_CQ ? txq->objs.cq.ibv_cq != event->element.cq
-					       : txq->objs.qp != event->element.qp)
-			continue;
-		if (row->object == EVENT_OF_CQ)
-			txq->ring.broken = true;
-		if (is_first(&txq->logged, event->event_type))
-			MDV_LOG(ERR, "port %u Tx queue %u: %s: %s", port->dev->data->port_id,
-				txq->idx, ibv_event_type_str(event->event_type), row->advice);
-		return true;
-	}
-	return false;
+	LIST_FOREACH (txq, &port->queues.tx, next)
+		if (is_of_txq(txq, event, row))
+			break;
+	if (txq == NULL)
+		for (txq = port->parked_tx; txq != NULL; txq = txq->next_parked)
+			if (is_of_txq(txq, event, row))
+				break;
+	if (txq == NULL)
+		return false;
+	if (row->object == EVENT_OF_CQ)
+		txq->ring.broken = true;
+	if (is_first(&txq->logged, event->event_type))
+		MDV_LOG(ERR, "port %u Tx queue %u: %s: %s", port->dev->data->port_id, txq->idx,
+			ibv_event_type_str(event->event_type), row->advice);
+	return true;
 }
 
 /**

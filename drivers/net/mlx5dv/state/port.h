@@ -131,8 +131,9 @@ struct mdv_port {
 	struct mdv_xstats xstats;
 
 	struct mdv_rx_wake *rx_wakes; /**< by queue; NULL: no Rx interrupts */
-	struct mdv_rxq *parked;       /**< released Rx queues whose WQs are in use */
-	struct mdv_txq *parked_tx;    /**< released Tx queues, for their QPs */
+	/* Under queues.lock. */
+	struct mdv_rxq *parked;    /**< released Rx queues whose WQs are in use */
+	struct mdv_txq *parked_tx; /**< released Tx queues, for their QPs */
 
 	struct mdv_flow_state *flow; /**< memory of the primary process, not shared */
 };

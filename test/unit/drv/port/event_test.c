@@ -318,9 +318,22 @@ a_broken_queue_is_told_once_a_start(void **state)
 	/* The polling threads will recreate them. */
 	assert_true(rxq.ring.runtime_opts & MDV_RX_RUNTIME_BROKEN);
 	assert_true(txq.ring.broken);
-	/* Queues that are gone are not touched. */
+	/* Those that are released have their objects for the next ones. */
 	LIST_REMOVE(&rxq, next);
 	LIST_REMOVE(&txq, next);
+	rxq.ring.runtime_opts = 0;
+	txq.ring.broken = false;
+	rig->port.parked = &rxq;
+	rig->port.parked_tx = &txq;
+	raise_event(broken[1].event);
+	raise_event(broken[2].event);
+	nb += 2;
+	wait_until(device.nb_acked == nb);
+	assert_true(rxq.ring.runtime_opts & MDV_RX_RUNTIME_BROKEN);
+	assert_true(txq.ring.broken);
+	/* Queues that are gone are not touched. */
+	rig->port.parked = NULL;
+	rig->port.parked_tx = NULL;
 	raise_event(broken[0].event);
 	wait_until(device.nb_acked == nb + 1);
 	mdv_event_remove(&rig->port);

@@ -59,11 +59,13 @@ parked_take(struct mdv_port *port, uint16_t idx)
 {
 	struct mdv_txq **at = &port->parked_tx, *txq;
 
+	pthread_mutex_lock(&port->queues.lock);
 	while (*at != NULL && (*at)->idx != idx)
 		at = &(*at)->next_parked;
 	txq = *at;
 	if (txq != NULL)
 		*at = txq->next_parked;
+	pthread_mutex_unlock(&port->queues.lock);
 	return txq;
 }
 
@@ -96,14 +98,6 @@ list_add(struct mdv_queue_list *list, struct mdv_txq *txq)
 {
 	pthread_mutex_lock(&list->lock);
 	LIST_INSERT_HEAD(&list->tx, txq, next);
-	pthread_mutex_unlock(&list->lock);
-}
-
-static void
-list_remove(struct mdv_queue_list *list, struct mdv_txq *txq)
-{
-	pthread_mutex_lock(&list->lock);
-	LIST_REMOVE(txq, next);
 	pthread_mutex_unlock(&list->lock);
 }
 
@@ -156,13 +150,15 @@ mdv_txq_release(struct rte_eth_dev *dev, uint16_t idx)
 
 	if (txq == NULL)
 		return;
-	list_remove(&port->queues, txq);
+	pthread_mutex_lock(&port->queues.lock);
+	LIST_REMOVE(txq, next);
 	if (txq->objs.qp != NULL) {
 		txq->next_parked = port->parked_tx;
 		port->parked_tx = txq;
-	} else {
-		rte_free(txq);
 	}
+	pthread_mutex_unlock(&port->queues.lock);
+	if (txq->objs.qp == NULL)
+		rte_free(txq);
 	dev->data->tx_queues[idx] = NULL;
 }
 
@@ -171,8 +167,8 @@ mdv_txq_destroy_parked(struct mdv_port *port)
 {
 	struct mdv_txq *txq;
 
-	while ((txq = port->parked_tx) != NULL) {
-		port->parked_tx = txq->next_parked;
+	while (port->parked_tx != NULL) {
+		txq = parked_take(port, port->parked_tx->idx);
 		mdv_txq_ring_destroy(txq);
 		rte_free(txq);
 	}
