@@ -39,10 +39,13 @@ rx_opts(const struct rte_eth_dev *dev)
 		return opts | MDV_RX_STRIDE;
 	if (mdv_port(dev)->split)
 		return opts | MDV_RX_SCATTER | MDV_RX_SPLIT;
+	/* A secondary process may attach while the primary has released a queue of a running port,
+	 * which comes back as the port's burst allows. */
+	opts |= dev->data->scattered_rx ? MDV_RX_SCATTER : 0;
 	for (i = 0; i < dev->data->nb_rx_queues; i++) {
 		const struct mdv_rxq *rxq = dev->data->rx_queues[i];
 
-		opts |= rxq->ring.log2_segs != 0 ? MDV_RX_SCATTER : 0;
+		opts |= rxq != NULL && rxq->ring.log2_segs != 0 ? MDV_RX_SCATTER : 0;
 	}
 	return opts;
 }
@@ -59,6 +62,8 @@ tx_opts(const struct rte_eth_dev *dev)
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {
 		const struct mdv_txq *txq = dev->data->tx_queues[i];
 
+		if (txq == NULL)
+			continue;
 		offloads |= txq->conf.offloads;
 		all &= txq->conf.offloads;
 	}

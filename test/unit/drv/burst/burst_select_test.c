@@ -114,6 +114,24 @@ each_offload_has_its_rx_option(void **state)
 	check_rx(0);
 }
 
+/** As a secondary process finds it that attaches while the primary sets queues up again. */
+static void
+released_queues_are_passed_over(void **state)
+{
+	(void)state;
+	rx_queues[0] = NULL;
+	tx_queues[1] = NULL;
+	txqs[0].conf.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	check_rx(0);
+	check_tx(MDV_TX_MULTI);
+	rxqs[1].ring.log2_segs = 1;
+	check_rx(MDV_RX_SCATTER);
+	/* That which scatters may come back. */
+	rxqs[1].ring.log2_segs = 0;
+	rig.data.scattered_rx = 1;
+	check_rx(MDV_RX_SCATTER);
+}
+
 static void
 each_offload_has_its_tx_option(void **state)
 {
@@ -236,6 +254,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(each_offload_has_its_rx_option, port_make),
+		cmocka_unit_test_setup(released_queues_are_passed_over, port_make),
 		cmocka_unit_test_setup(each_offload_has_its_tx_option, port_make),
 		cmocka_unit_test_setup(fast_free_is_for_all_queues_or_none, port_make),
 		cmocka_unit_test_setup(some_devices_take_one_packet_a_wqe, port_make),
