@@ -108,11 +108,10 @@ take_rtu(const struct arrival *at, struct shca_cm_conn *conn)
 	shca_conn_tell(conn, SHCA_CM_RTU, at->mad);
 }
 
-/** Further ones are not taken (cm_mra_handler()): what is sent again ends some time. */
 static void
 take_mra(const struct arrival *at, struct shca_cm_conn *conn)
 {
-	const bool is_req = conn->state == SHCA_CM_REQ_SENT;
+	const bool is_req = conn->state == SHCA_CM_REQ_SENT || conn->state == SHCA_CM_MRA_REQ_RCVD;
 
 	if (at->mad->about != (is_req ? SHCA_MAD_ABOUT_REQ : SHCA_MAD_ABOUT_REP)) {
 		at->cm->dropped++;
@@ -199,7 +198,10 @@ static const struct {
 	{ SHCA_MAD_REP, IN(SHCA_CM_MRA_REP_SENT), repeat_mra },
 	{ SHCA_MAD_REP, IN(SHCA_CM_ESTABLISHED), repeat_rtu },
 	{ SHCA_MAD_RTU, IN(SHCA_CM_REP_SENT) | IN(SHCA_CM_MRA_REP_RCVD), take_rtu },
-	{ SHCA_MAD_MRA, IN(SHCA_CM_REQ_SENT) | IN(SHCA_CM_REP_SENT), take_mra },
+	{ SHCA_MAD_MRA,
+		IN(SHCA_CM_REQ_SENT) | IN(SHCA_CM_MRA_REQ_RCVD) | IN(SHCA_CM_REP_SENT) |
+			IN(SHCA_CM_MRA_REP_RCVD),
+		take_mra },
 	{ SHCA_MAD_REJ,
 		IN(SHCA_CM_REQ_SENT) | IN(SHCA_CM_MRA_REQ_RCVD) | IN(SHCA_CM_REQ_RCVD) |
 			IN(SHCA_CM_MRA_REQ_SENT) | IN(SHCA_CM_REP_SENT) | IN(SHCA_CM_MRA_REP_RCVD),

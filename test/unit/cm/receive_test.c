@@ -395,31 +395,6 @@ test_no_guid(void **state)
 	end_close(&end);
 }
 
-/** An MRA says once how long the answer takes. It is sent again for each REQ or REP that is, and
- * those come to an end. */
-static void
-test_mra_again(void **state)
-{
-	static const enum shca_cm_state states[] = { SHCA_CM_MRA_REQ_RCVD, SHCA_CM_MRA_REP_RCVD };
-
-	(void)state;
-	for (unsigned int i = 0; i < 2; i++) {
-		struct shca_mad mad;
-		uint64_t due, dropped;
-		struct end end;
-
-		reach(&end, states[i]);
-		due = shca_cm_run(end.cm, NOW);
-		dropped = shca_cm_dropped(end.cm);
-		mad = said(SHCA_MAD_MRA, id_here(&end));
-		mad.about = i == 0 ? SHCA_MAD_ABOUT_REQ : SHCA_MAD_ABOUT_REP;
-		end_receive(&end, NOW + 1, &mad);
-		assert_int_equal(shca_cm_run(end.cm, NOW + 1), due);
-		assert_int_equal(shca_cm_dropped(end.cm), dropped + 1);
-		end_close(&end);
-	}
-}
-
 /** In TIMEWAIT a connection has no queue pair any more: the number may come again, and in the next
  * connection (Linux cm_enter_timewait(): cm_remove_remote()). */
 static void
@@ -503,7 +478,6 @@ main(void)
 		cmocka_unit_test(test_stale_active),
 		cmocka_unit_test(test_rep_of_another),
 		cmocka_unit_test(test_no_guid),
-		cmocka_unit_test(test_mra_again),
 		cmocka_unit_test(test_queue_pair_comes_again),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_sidr),
