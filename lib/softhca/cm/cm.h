@@ -75,6 +75,9 @@ struct shca_cm_ops {
 	void (*event)(
 		void *arg, void *owner, enum shca_cm_happening what, const struct shca_mad *mad);
 	void *arg;
+	/** Of the manager's IDs, as core/cm.c cm.random_id_operand: others that have a connection
+	 * with one that is gone must not take the next one's for those. */
+	uint32_t id_operand;
 };
 
 /** @return a manager, or NULL: no memory. */

@@ -30,16 +30,23 @@ grow(struct shca_cm *cm)
 static uint32_t
 take_id(struct shca_cm *cm, struct shca_cm_conn *conn)
 {
-	uint32_t at = 0;
+	uint32_t at = 0, id;
 
 	while (at < cm->nb_slots && cm->slot[at] != NULL)
 		at++;
 	if (at > SLOT_MASK || (at == cm->nb_slots && grow(cm) != 0))
 		return 0;
 	cm->slot[at] = conn;
-	if ((++cm->uses[at] << SHCA_CONN_SLOT_BITS) == 0)
-		cm->uses[at]++;
-	return cm->uses[at] << SHCA_CONN_SLOT_BITS | at;
+	do
+		id = (++cm->uses[at] << SHCA_CONN_SLOT_BITS | at) ^ cm->ops.id_operand;
+	while (id == 0);
+	return id;
+}
+
+static uint32_t
+slot_of(const struct shca_cm *cm, uint32_t local_id)
+{
+	return (local_id ^ cm->ops.id_operand) & SLOT_MASK;
 }
 
 struct shca_cm_conn *
@@ -69,14 +76,14 @@ shca_conn_free(struct shca_cm_conn *conn)
 
 	TAILQ_REMOVE(&cm->conns, conn, link);
 	cm->nb_conns--;
-	cm->slot[conn->local_id & SLOT_MASK] = NULL;
+	cm->slot[slot_of(cm, conn->local_id)] = NULL;
 	free(conn);
 }
 
 struct shca_cm_conn *
 shca_conn_find(const struct shca_cm *cm, uint32_t local_id)
 {
-	const uint32_t at = local_id & SLOT_MASK;
+	const uint32_t at = slot_of(cm, local_id);
 	struct shca_cm_conn *conn = at < cm->nb_slots ? cm->slot[at] : NULL;
 
 	return conn != NULL && conn->local_id == local_id ? conn : NULL;

@@ -14,8 +14,17 @@ struct arrival {
 	uint64_t now;
 };
 
+/** Of one that has ended the connection, or is being told so: it has not forgotten it. */
+static bool
+is_ending(const struct shca_cm_conn *conn)
+{
+	return conn->state == SHCA_CM_DREQ_RCVD || conn->state == SHCA_CM_DREQ_SENT;
+}
+
 /** Who sent the REQ or REP: the same again, or another connection that its queue pair is in. In
- * TIMEWAIT it is in none any more (Linux cm_enter_timewait()). */
+ * TIMEWAIT it is in none any more (Linux cm_enter_timewait()). Nor is it here in one that ends,
+ * which may wait for its program for as long as that likes: numbers of queue pairs come again at
+ * once, as a card's do not. */
 static struct shca_cm_conn *
 find_remote(const struct arrival *at, bool *is_same)
 {
@@ -26,7 +35,7 @@ find_remote(const struct arrival *at, bool *is_same)
 			conn->state == SHCA_CM_IDLE || conn->state == SHCA_CM_TIMEWAIT)
 			continue;
 		*is_same = conn->remote_id == at->mad->local_id;
-		if (*is_same || conn->remote_qpn == at->mad->qpn)
+		if (*is_same || (!is_ending(conn) && conn->remote_qpn == at->mad->qpn))
 			return conn;
 	}
 	return NULL;
@@ -94,7 +103,7 @@ repeat_rtu(const struct arrival *at, struct shca_cm_conn *conn)
 static void
 repeat_drep(const struct arrival *at, struct shca_cm_conn *conn)
 {
-	(void)at;
+	conn->tid = at->mad->tid;
 	if (conn->sent.kind == SHCA_MAD_DREP)
 		shca_conn_send_again(conn, SHCA_MAD_DREP);
 	else

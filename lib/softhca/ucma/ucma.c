@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "abi/core/user.h"
@@ -40,7 +41,7 @@ struct shca_ucma *
 shca_ucma_create(const struct shca_ucma_conf *conf)
 {
 	struct shca_ucma *ucma = calloc(1, sizeof(*ucma));
-	const struct shca_cm_ops ops = {
+	struct shca_cm_ops ops = {
 		.send = send_mad,
 		.request = shca_connect_on_request,
 		.event = shca_connect_on_event,
@@ -49,6 +50,8 @@ shca_ucma_create(const struct shca_ucma_conf *conf)
 
 	if (ucma == NULL)
 		return NULL;
+	if (getrandom(&ops.id_operand, sizeof(ops.id_operand), GRND_NONBLOCK) < 0)
+		ops.id_operand = (uint32_t)shca_clock_real_ns();
 	ucma->conf = *conf;
 	ucma->cm = shca_cm_create(&ops);
 	if (ucma->cm == NULL) {

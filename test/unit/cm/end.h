@@ -9,6 +9,8 @@
 
 #include "cm/cm.h"
 
+#define END_ID_OPERAND 0x9e3779b9
+
 enum {
 	END_NB_KEPT = 64,
 	GUID_HERE = 0x1111,
@@ -69,6 +71,7 @@ end_open(struct end *end)
 		.request = end_request,
 		.event = end_event,
 		.arg = end,
+		.id_operand = END_ID_OPERAND,
 	};
 
 	memset(end, 0, sizeof(*end));

@@ -355,6 +355,43 @@ test_stale_active(void **state)
 	}
 }
 
+/** One that has ended its connection may use the number of its queue pair again at once. */
+static void
+test_queue_pair_of_one_that_ends(void **state)
+{
+	struct shca_mad mad;
+	struct end end;
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		struct shca_cm_conn *old;
+
+		reach(&end, SHCA_CM_ESTABLISHED);
+		old = end.conn;
+		mad = said(SHCA_MAD_DREQ, id_here(&end));
+		if (i % 2 == 0)
+			end_receive(&end, NOW, &mad);
+		else
+			assert_int_equal(shca_cm_disconnect(old, NOW, NULL), 0);
+		if (i / 2 == 1)
+			ask(&end, SHCA_MAD_REQ);
+		mad = said(i / 2 == 0 ? SHCA_MAD_REQ : SHCA_MAD_REP,
+			i / 2 == 0 ? 0 : end.sent[end.nb_sent - 1].local_id);
+		mad.local_id++;
+		end.nb_sent = 0;
+		end.requested = NULL;
+		end_receive(&end, NOW, &mad);
+		assert_int_equal(end.nb_sent, 0);
+		if (i / 2 == 0)
+			assert_int_equal(shca_cm_state(end.requested), SHCA_CM_REQ_RCVD);
+		else
+			assert_int_equal(shca_cm_state(end.conn), SHCA_CM_REP_RCVD);
+		assert_int_equal(
+			shca_cm_state(old), i % 2 == 0 ? SHCA_CM_DREQ_RCVD : SHCA_CM_DREQ_SENT);
+		end_close(&end);
+	}
+}
+
 /** An ID of the other side is in one connection: a REP of it to another request is dropped. */
 static void
 test_rep_of_another(void **state)
@@ -476,6 +513,7 @@ main(void)
 		cmocka_unit_test(test_wrong_ids),
 		cmocka_unit_test(test_stale),
 		cmocka_unit_test(test_stale_active),
+		cmocka_unit_test(test_queue_pair_of_one_that_ends),
 		cmocka_unit_test(test_rep_of_another),
 		cmocka_unit_test(test_no_guid),
 		cmocka_unit_test(test_queue_pair_comes_again),
