@@ -17,8 +17,8 @@
 #include "state/port.h"
 #include "state/port_list.h"
 
-/** Of all ports' lists of addresses on their netdevs: one gives to another's. */
-static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
+/** Of what all ports have on their netdevs, addresses and flags: one gives to another. */
+static pthread_mutex_t netdevs_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool
 has(const struct mdv_mac_list *list, const struct rte_ether_addr *mac)
@@ -190,9 +190,9 @@ mdv_mac_netdev_list(struct rte_eth_dev *dev)
 {
 	int ret;
 
-	pthread_mutex_lock(&lists_lock);
+	pthread_mutex_lock(&netdevs_lock);
 	ret = list_again(dev);
-	pthread_mutex_unlock(&lists_lock);
+	pthread_mutex_unlock(&netdevs_lock);
 	return ret;
 }
 
@@ -229,8 +229,9 @@ hand_over(const struct mdv_port *port, unsigned int flags)
 	return flags;
 }
 
-void
-mdv_mac_netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
+/** The lock is held. */
+static void
+follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
 {
 	struct mdv_port *port = mdv_port(dev);
 	unsigned int before = 0;
@@ -257,17 +258,25 @@ mdv_mac_netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
 }
 
 void
+mdv_mac_netdev_follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
+{
+	pthread_mutex_lock(&netdevs_lock);
+	follow(dev, flag, on);
+	pthread_mutex_unlock(&netdevs_lock);
+}
+
+void
 mdv_mac_netdev_release(struct mdv_port *port)
 {
 	unsigned int before, left;
 
-	pthread_mutex_lock(&lists_lock);
+	pthread_mutex_lock(&netdevs_lock);
 	for (uint32_t i = 0; i < port->listed.nb; i++)
 		remove_one(port, &port->listed.macs[i]);
 	forget(port);
-	pthread_mutex_unlock(&lists_lock);
 	left = hand_over(port, port->netdev_flags);
 	if (left != 0)
 		(void)mdv_netdev_set_flags(port->device.ifindex, left, 0, &before);
 	port->netdev_flags = 0;
+	pthread_mutex_unlock(&netdevs_lock);
 }
