@@ -8,10 +8,12 @@
 #include "wire/kinds.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #include <pcap/pcap.h>
 #include "base/clock.h"
 #include "base/log.h"
@@ -190,12 +192,13 @@ pcap_wire_close(struct shca_wire *wire)
 static void
 make_absolute(struct player *in)
 {
-	char *path = realpath(in->path, NULL);
+	char *path, *here = in->path[0] != '/' ? getcwd(NULL, 0) : NULL;
 
-	if (path == NULL)
-		return;
-	free(in->path);
-	in->path = path;
+	if (here != NULL && asprintf(&path, "%s/%s", here, in->path) >= 0) {
+		free(in->path);
+		in->path = path;
+	}
+	free(here);
 }
 
 static int
