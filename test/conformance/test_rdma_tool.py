@@ -2,6 +2,7 @@
 """iproute2's rdma(8), unmodified, asks RDMA netlink about the ports."""
 import contextlib
 import json
+import pathlib
 import re
 import shutil
 import subprocess
@@ -80,9 +81,16 @@ def in_state(card, state, nb):
     return until(listed)
 
 
+def is_listening():
+    """Whether a server of this test waits for its client by TCP."""
+    tables = [pathlib.Path(f"/proc/net/tcp{kind}").read_text(encoding="ascii") for kind in ("", "6")]
+    return any(re.search(rf":{both.PORT:04X} \S+ 0A ", table) for table in tables)
+
+
 def test_connected_queue_pairs():
     with cards.up("wire=loop") as card, running(card, "ibv_rc_pingpong", "-g", "0", "-p", str(both.PORT), "-n", "1000000000") as server:
         (one,) = in_state(card, "INIT", 1)
+        until(is_listening)
         assert one["type"] == "RC" and one["port"] == 1 and one["pid"] == server.pid and one["rqpn"] == 0
         with running(card, "ibv_rc_pingpong", "-g", "0", "-p", str(both.PORT), "-n", "1000000000", "127.0.0.1") as client:
             two = {one["pid"]: one for one in in_state(card, "RTS", 2)}
@@ -100,6 +108,7 @@ def test_shared_receive_queues():
             (pd,) = objects_on(card, "pd")
             assert srq["type"] == "BASIC" and srq["pid"] == server.pid and srq["pdn"] == pd["pdn"] and "cqn" not in srq
             assert srq["lqpn"] == [f"{numbers[0]}-{numbers[-1]}"]
+        until(lambda: objects_on(card, "qp") == objects_on(card, "srq") == [])
         with running(card, "ibv_xsrq_pingpong", "-g", "0", "-p", str(both.PORT)) as server:
             # A target has no domain; it is its sender's that has.
             until(lambda: len(objects_on(card, "qp")) == 2)
