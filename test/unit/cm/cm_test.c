@@ -371,6 +371,16 @@ test_drep_transaction(void **state)
 	assert_int_equal(end.sent[2].kind, SHCA_MAD_DREP);
 	assert_int_equal(end.sent[2].tid, 0x1234);
 	end_close(&end);
+	/* In TIMEWAIT after a DREQ of our own. */
+	establish(&end);
+	assert_int_equal(shca_cm_disconnect(end.conn, NOW, NULL), 0);
+	come(&end, SHCA_MAD_DREP, 0);
+	assert_int_equal(shca_cm_state(end.conn), SHCA_CM_TIMEWAIT);
+	mad.remote_id = end.sent[0].local_id;
+	end_receive(&end, NOW, &mad);
+	assert_int_equal(end.sent[3].kind, SHCA_MAD_DREP);
+	assert_int_equal(end.sent[3].tid, 0x1234);
+	end_close(&end);
 }
 
 int

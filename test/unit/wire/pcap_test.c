@@ -380,6 +380,34 @@ test_repeat_from_elsewhere(void **state)
 	wire->ops->close(wire);
 }
 
+/** Each round is of what the name is of then. */
+static void
+test_repeat_by_link(void **state)
+{
+	char link_path[80], other[80];
+	const struct shca_wire_conf conf = { .arg = link_path, .repeat = 2 };
+	struct shca_frame frames[64];
+	struct shca_wire *wire;
+	unsigned int nb, nb_more;
+
+	(void)state;
+	snprintf(link_path, sizeof(link_path), "%s/link", dir);
+	snprintf(other, sizeof(other), "%s/other", dir);
+	write_capture(in_path, 2, 0, DLT_EN10MB);
+	write_capture(other, 5, 0, DLT_EN10MB);
+	assert_int_equal(symlink(in_path, link_path), 0);
+	wire = open_wire("pcap", &conf);
+	assert_int_equal(unlink(link_path), 0);
+	assert_int_equal(symlink(other, link_path), 0);
+	wire->ops->start(wire);
+	for (nb = 0; (nb_more = wire->ops->rx(wire, frames, 64)) != 0; nb += nb_more)
+		;
+	assert_int_equal(nb, 2 + 5);
+	wire->ops->close(wire);
+	unlink(link_path);
+	unlink(other);
+}
+
 /** As kernel side the argument is the record; a colon belongs to its name. */
 static void
 test_kernel_side_records(void **state)
@@ -410,6 +438,7 @@ main(void)
 		cmocka_unit_test(test_empty_capture_ends_though_repeated),
 		cmocka_unit_test(test_capture_that_becomes_empty),
 		cmocka_unit_test(test_repeat_from_elsewhere),
+		cmocka_unit_test(test_repeat_by_link),
 		cmocka_unit_test(test_no_frames_are_left_out),
 		cmocka_unit_test(test_pace),
 		cmocka_unit_test(test_truncated),
