@@ -62,13 +62,13 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 {
 	struct mdv_port *port = mdv_port(dev);
 	const struct mdv_flow_plan_rule rule = { attr, pattern, actions };
-	struct mdv_flow_plan plan;
+	struct mdv_flow_plan full, *plan = &full;
 	struct mdv_flow_form *form = &port->flow->form;
 	struct rte_flow *flow;
 
 	pthread_mutex_lock(&port->flow->lock);
 	flow = mdv_flow_rule_make(port, &rule, form, &plan, error);
-	if (flow != NULL && mdv_flow_rule_enter(port, flow, form, &plan, error) != 0) {
+	if (flow != NULL && mdv_flow_rule_enter(port, flow, form, plan, error) != 0) {
 		mdv_flow_rule_free(port, flow);
 		flow = NULL;
 	}

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_errno.h>
+
 #include "fake_verbs.h"
 #include "flow/match/flow_item_row.h"
 #include "flow/rule/flow_form.h"
@@ -26,6 +28,7 @@ static const struct mdv_flow_plan_env env = {
 };
 
 static uint64_t seed = 1;
+static unsigned int nb_like; /**< copies that were made by an image */
 
 static unsigned int
 dice(unsigned int sides)
@@ -224,25 +227,64 @@ same_plans(const struct mdv_flow_plan *a, const struct mdv_flow_plan *b)
 	same_actions(&a->actions, &b->actions);
 }
 
+/** Copy a rule that fits by the form's image, if its actions are like those, and in full: the
+ * images of both copies are the same. @return whether they were like those */
+static bool
+copy_both_ways(
+	struct mdv_flow_form *form, const struct given *given, const struct mdv_flow_plan *plan)
+{
+	static uint64_t full[256], like[256];
+	static struct mdv_flow_copy_image image;
+	const struct rte_flow_conv_rule rule = {
+		.attr_ro = &given->attr, .pattern_ro = given->pattern, .actions_ro = given->actions
+	};
+	struct rte_flow_conv_rule *written = (void *)like;
+	struct mdv_flow_copy copy;
+
+	assert_int_equal(mdv_flow_copy_measure(&copy, &rule, &plan->parts[0].build, NULL), 0);
+	assert_true(copy.bytes <= sizeof(full));
+	memset(full, 0, sizeof(full));
+	mdv_flow_copy_write(&copy, (void *)full);
+	if (!mdv_flow_copy_is_like(&form->image, given->actions)) {
+		mdv_flow_copy_learn(&form->image, &copy, (void *)full);
+		return false;
+	}
+	assert_int_equal(form->image.bytes, copy.bytes);
+	memset(like, 0xa5, sizeof(like));
+	mdv_flow_copy_write_like(&form->image, &rule, written);
+	assert_int_equal(((uint8_t *)like)[copy.bytes], 0xa5);
+	assert_ptr_equal(written->attr_ro, written + 1);
+	mdv_flow_copy_learn(&image, &copy, (void *)full);
+	assert_int_equal(image.bytes, copy.bytes);
+	assert_memory_equal(image.pointers, form->image.pointers,
+		image.nb_pointers * sizeof(image.pointers[0]));
+	memcpy(full, image.copy, copy.bytes);
+	mdv_flow_copy_learn(&image, &copy, written);
+	assert_memory_equal(image.copy, full, copy.bytes);
+	return true;
+}
+
 /** Plan by form and in full. @return whether the form fitted and there is a plan */
 static bool
 plan_both_ways(struct mdv_flow_form *form, const struct given *given)
 {
-	static struct mdv_flow_plan plans[2], full;
-	struct mdv_flow_plan *plan = &plans[dice(2)];
+	static struct mdv_flow_plan rooms[2], full;
+	struct mdv_flow_plan *room = &rooms[dice(2)], *plan;
 	const struct mdv_flow_plan_rule rule = { &given->attr, given->pattern, given->actions };
 	const bool fits = mdv_flow_form_fits(form, &env, &rule);
 	struct rte_flow_error error = { .message = NULL }, of_full = { .message = NULL };
 	char message[512] = "";
 	int ret;
 
-	memset(plan, 0xa5, sizeof(*plan));
-	ret = mdv_flow_form_plan(form, &env, &rule, plan, &error);
+	memset(room, 0xa5, sizeof(*room));
+	plan = mdv_flow_form_plan(form, &env, &rule, room, &error);
+	ret = plan == NULL ? -rte_errno : 0;
 	if (error.message != NULL)
 		strncpy(message, error.message, sizeof(message) - 1);
 	assert_int_equal(mdv_flow_plan_make(&env, &rule, &full, &of_full), ret);
 	if (ret == 0) {
 		same_plans(plan, &full);
+		nb_like += plan == &form->plan && copy_both_ways(form, given, plan);
 		return fits;
 	}
 	assert_int_equal(error.type, of_full.type);
@@ -270,7 +312,9 @@ test_random_rules(void **state)
 		}
 	}
 	/* Most random patterns are refused. */
-	print_message("%u and %u fitted\n", nb_fitted[0], nb_fitted[1]);
+	print_message(
+		"%u and %u fitted, %u were copied alike\n", nb_fitted[0], nb_fitted[1], nb_like);
+	assert_true(nb_like > NB_FORMS / 2);
 	assert_true(nb_fitted[0] > NB_FORMS);
 	assert_true(nb_fitted[1] > NB_FORMS / 10);
 }
@@ -322,7 +366,7 @@ test_what_fits(void **state)
 	(void)state;
 	memset(&form, 0, sizeof(form));
 	assert_false(mdv_flow_form_fits(&form, &env, &first));
-	assert_int_equal(mdv_flow_form_plan(&form, &env, &first, &plan, NULL), 0);
+	assert_non_null(mdv_flow_form_plan(&form, &env, &first, &plan, NULL));
 	for (unsigned int i = 0; i < RTE_DIM(differences); i++) {
 		const struct difference *row = &differences[i];
 		const struct mdv_flow_plan_rule rule = { &row->attr, row->pattern, actions };
@@ -373,7 +417,7 @@ test_what_has_no_form(void **state)
 		struct mdv_flow_form form;
 
 		memset(&form, 0, sizeof(form));
-		assert_int_equal(mdv_flow_form_plan(&form, &env, &rule, &plan, NULL), 0);
+		assert_non_null(mdv_flow_form_plan(&form, &env, &rule, &plan, NULL));
 		assert_false(mdv_flow_form_fits(&form, &env, &rule));
 	}
 }
@@ -394,15 +438,15 @@ test_when_it_learns(void **state)
 
 	(void)state;
 	memset(&form, 0, sizeof(form));
-	assert_int_equal(mdv_flow_form_plan(&form, &env, &usual, &plan, NULL), 0);
+	assert_non_null(mdv_flow_form_plan(&form, &env, &usual, &plan, NULL));
 	for (nb = 0; !mdv_flow_form_fits(&form, &env, &other); nb++) {
 		assert_true(nb < 100);
-		assert_int_equal(mdv_flow_form_plan(&form, &env, &other, &plan, NULL), 0);
+		assert_non_null(mdv_flow_form_plan(&form, &env, &other, &plan, NULL));
 	}
 	assert_true(nb > 1);
 	/* It has fitted since, so the next one is learnt at once. */
-	assert_int_equal(mdv_flow_form_plan(&form, &env, &other, &plan, NULL), 0);
-	assert_int_equal(mdv_flow_form_plan(&form, &env, &usual, &plan, NULL), 0);
+	assert_non_null(mdv_flow_form_plan(&form, &env, &other, &plan, NULL));
+	assert_non_null(mdv_flow_form_plan(&form, &env, &usual, &plan, NULL));
 	assert_true(mdv_flow_form_fits(&form, &env, &usual));
 }
 

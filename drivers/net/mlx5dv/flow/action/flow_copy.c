@@ -128,3 +128,134 @@ mdv_flow_copy_write(const struct mdv_flow_copy *copy, struct rte_flow_conv_rule 
 		rte_flow_conv(RTE_FLOW_CONV_OP_ACTIONS, actions, copy->conv_bytes,
 			given->actions_ro, NULL);
 }
+
+static void
+image_add_pointer(struct mdv_flow_copy_image *image, const struct rte_flow_conv_rule *written,
+	const void *pointer)
+{
+	const uint16_t at = (const uint8_t *)pointer - (const uint8_t *)written;
+	uintptr_t target;
+
+	memcpy(&target, &image->copy[at], sizeof(target));
+	if (target == 0)
+		return;
+	target -= (uintptr_t)written;
+	memcpy(&image->copy[at], &target, sizeof(target));
+	image->pointers[image->nb_pointers++] = at;
+}
+
+static void
+image_add_value(struct mdv_flow_copy_image *image, const struct rte_flow_conv_rule *written,
+	const void *content, size_t bytes, unsigned int number)
+{
+	if (content == NULL || bytes == 0)
+		return;
+	image->values[image->nb_values++] = (struct mdv_flow_copy_value){
+		.at = (const uint8_t *)content - (const uint8_t *)written,
+		.bytes = bytes,
+		.number = number,
+	};
+}
+
+static void
+image_add_items(
+	struct mdv_flow_copy_image *image, const struct rte_flow_conv_rule *written, size_t nb)
+{
+	for (size_t i = 0; i < nb; i++) {
+		const struct rte_flow_item *item = &written->pattern_ro[i];
+
+		image_add_pointer(image, written, &item->spec);
+		image_add_pointer(image, written, &item->last);
+		image_add_pointer(image, written, &item->mask);
+		if (item->spec != NULL)
+			image_add_value(
+				image, written, item->spec, mdv_flow_item_bytes(item->type), i);
+	}
+	image->nb_items = image->nb_values;
+}
+
+static void
+image_add_actions(
+	struct mdv_flow_copy_image *image, const struct rte_flow_conv_rule *written, size_t nb)
+{
+	for (size_t i = 0; i < nb; i++) {
+		const struct rte_flow_action *action = &written->actions_ro[i];
+
+		image_add_pointer(image, written, &action->conf);
+		if (action->conf != NULL)
+			image_add_value(image, written, action->conf,
+				mdv_flow_action_bytes(action->type), i);
+	}
+}
+
+void
+mdv_flow_copy_learn(struct mdv_flow_copy_image *image, const struct mdv_flow_copy *copy,
+	const struct rte_flow_conv_rule *written)
+{
+	image->bytes = 0;
+	if (copy->conv_bytes != 0 || copy->bytes > sizeof(image->copy) ||
+		3 + 3 * copy->nb_items + copy->nb_actions > RTE_DIM(image->pointers) ||
+		copy->nb_items + copy->nb_actions > RTE_DIM(image->values))
+		return;
+	memcpy(image->copy, written, copy->bytes);
+	image->nb_pointers = 0;
+	image->nb_values = 0;
+	image->actions_at = (const uint8_t *)written->actions_ro - (const uint8_t *)written;
+	image_add_pointer(image, written, &written->attr_ro);
+	image_add_pointer(image, written, &written->pattern_ro);
+	image_add_pointer(image, written, &written->actions_ro);
+	image_add_items(image, written, copy->nb_items);
+	image_add_actions(image, written, copy->nb_actions);
+	image->bytes = copy->bytes;
+}
+
+bool
+mdv_flow_copy_is_like(
+	const struct mdv_flow_copy_image *image, const struct rte_flow_action actions[])
+{
+	const struct rte_flow_action *like = (const void *)&image->copy[image->actions_at];
+
+	if (image->bytes == 0)
+		return false;
+	for (;; actions++, like++) {
+		if (actions->type != like->type || (actions->conf != NULL) != (like->conf != NULL))
+			return false;
+		if (like->type == RTE_FLOW_ACTION_TYPE_END)
+			return true;
+	}
+}
+
+/** Copy some words of 32 bits: an item has too few to call memcpy() for them. */
+static inline void
+copy_words(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+	uint64_t two;
+	uint32_t one;
+
+	for (; bytes >= sizeof(two); bytes -= sizeof(two)) {
+		memcpy(&two, from, sizeof(two));
+		memcpy(to, &two, sizeof(two));
+		from += sizeof(two);
+		to += sizeof(two);
+	}
+	if (bytes == 0)
+		return;
+	memcpy(&one, from, sizeof(one));
+	memcpy(to, &one, sizeof(one));
+}
+
+void
+mdv_flow_copy_write_like(const struct mdv_flow_copy_image *image,
+	const struct rte_flow_conv_rule *given, struct rte_flow_conv_rule *to)
+{
+	const struct mdv_flow_copy_value *value = image->values;
+	uint8_t *bytes = (uint8_t *)to;
+
+	memcpy(bytes, image->copy, image->bytes);
+	for (unsigned int i = 0; i < image->nb_pointers; i++)
+		*(uintptr_t *)(void *)&bytes[image->pointers[i]] += (uintptr_t)to;
+	for (; value < &image->values[image->nb_items]; value++)
+		copy_words(&bytes[value->at], given->pattern_ro[value->number].spec, value->bytes);
+	for (; value < &image->values[image->nb_values]; value++)
+		memcpy(&bytes[value->at], given->actions_ro[value->number].conf, value->bytes);
+}

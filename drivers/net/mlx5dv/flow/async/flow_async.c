@@ -286,15 +286,15 @@ async_check_indices(const struct rte_flow_template_table *table, uint8_t pattern
 
 static struct rte_flow *
 async_make_rule(struct mdv_port *port, struct mdv_flow_queue *queue,
-	const struct mdv_flow_plan_rule *rule, struct mdv_flow_plan *plan,
-	struct rte_flow_error *error)
+	const struct mdv_flow_plan_rule *rule, struct rte_flow_error *error)
 {
+	struct mdv_flow_plan full, *plan = &full;
 	struct rte_flow *flow;
 
 	if (!mdv_flow_indirect_is_in(rule->actions))
-		return mdv_flow_rule_make(port, rule, &queue->form, plan, error);
+		return mdv_flow_rule_make(port, rule, &queue->form, &plan, error);
 	pthread_mutex_lock(&port->flow->lock);
-	flow = mdv_flow_rule_make(port, rule, &queue->form, plan, error);
+	flow = mdv_flow_rule_make(port, rule, &queue->form, &plan, error);
 	pthread_mutex_unlock(&port->flow->lock);
 	return flow;
 }
@@ -310,13 +310,12 @@ async_make(struct mdv_port *port, struct mdv_flow_queue *queue,
 {
 	struct mdv_flow_template_merged merged;
 	const struct mdv_flow_plan_rule rule = { &table->attr, merged.pattern, merged.actions };
-	struct mdv_flow_plan plan;
 	struct rte_flow *flow;
 
 	if (mdv_flow_template_merge(
 		    pattern_template, pattern, actions_template, actions, &merged, error) != 0)
 		return NULL;
-	flow = async_make_rule(port, queue, &rule, &plan, error);
+	flow = async_make_rule(port, queue, &rule, error);
 	if (flow == NULL) {
 		mdv_flow_template_blame(&merged, pattern, actions, error);
 		return NULL;

@@ -43,62 +43,70 @@ form_learn(struct mdv_flow_form *form, const struct mdv_flow_plan_env *env,
 		form->values.nb_items = 0;
 		return;
 	}
+	form->image.bytes = 0;
 	form->features = env->features;
 	form->port_num = env->port_num;
 	form->attr = *rule->attr;
-	form->actions = plan->actions;
-	form->part.id = plan->parts[0].id;
-	mdv_flow_build_copy(&form->part.build, build);
-	form->part.build.nb_items = build->nb_items;
-	form->part.build.item_bytes = build->item_bytes;
 	form->tag_at = mdv_flow_build_find(build, IBV_FLOW_SPEC_ACTION_TAG);
-	form->match = plan->match;
-	form->want = plan->want;
+	form->plan.actions = plan->actions;
+	form->plan.nb_parts = 1;
+	form->plan.match = plan->match;
+	form->plan.want = plan->want;
+	form->plan.want.match = &form->plan.match;
+	form->plan.parts[0].id = plan->parts[0].id;
+	mdv_flow_build_copy(&form->plan.parts[0].build, build);
+	form->plan.parts[0].build.nb_items = build->nb_items;
+	form->plan.parts[0].build.item_bytes = build->item_bytes;
 }
 
+/** Put the values of the pattern into the plan of the form; its actions have been parsed. */
 static void
-form_fill(const struct mdv_flow_form *form, const struct rte_flow_item pattern[],
-	struct mdv_flow_plan *plan)
+form_fill(struct mdv_flow_form *form, const struct rte_flow_item pattern[])
 {
+	struct mdv_flow_plan *plan = &form->plan;
 	struct mdv_flow_build *build = &plan->parts[0].build;
 
-	plan->nb_parts = 1;
-	plan->parts[0].id = form->part.id;
-	mdv_flow_build_copy(build, &form->part.build);
-	build->nb_items = form->part.build.nb_items;
-	build->item_bytes = form->part.build.item_bytes;
 	if (form->tag_at != 0)
 		mdv_flow_build_set_tag(build, form->tag_at, plan->actions.tag);
-	plan->match = form->match;
-	memcpy(&plan->want, &form->want,
-		offsetof(struct mdv_flow_level_want, masks) + sizeof(plan->want.masks[0]));
-	plan->want.match = &plan->match;
 	mdv_flow_values_put(&form->values, pattern, build, &plan->match);
 	plan->want.hash = mdv_flow_key_hash_whole(&plan->match, plan->want.masks[0]);
 }
 
-int
+/** @return 0, with @p is_planned whether the form's plan is that of the rule, which fits; or a
+ * negative errno, @p error filled */
+static int
+form_plan_fitting(struct mdv_flow_form *form, const struct mdv_flow_plan_env *env,
+	const struct mdv_flow_plan_rule *rule, bool *is_planned, struct rte_flow_error *error)
+{
+	struct mdv_flow_actions actions;
+	int ret = mdv_flow_plan_actions(env, rule, &actions, error);
+
+	if (ret != 0 || !form_same_effect(&actions, &form->plan.actions))
+		return ret;
+	form->plan.actions = actions;
+	form_fill(form, rule->pattern);
+	/* The kernel has another place for these: mdv_flow_build_finish(). */
+	*is_planned = !mdv_flow_build_is_multicast(&form->plan.parts[0].build);
+	return 0;
+}
+
+struct mdv_flow_plan *
 mdv_flow_form_plan(struct mdv_flow_form *form, const struct mdv_flow_plan_env *env,
-	const struct mdv_flow_plan_rule *rule, struct mdv_flow_plan *plan,
+	const struct mdv_flow_plan_rule *rule, struct mdv_flow_plan *room,
 	struct rte_flow_error *error)
 {
-	int ret;
+	bool is_planned = false;
 
-	if (mdv_flow_form_fits(form, env, rule)) {
-		ret = mdv_flow_plan_actions(env, rule, &plan->actions, error);
-		if (ret != 0)
-			return ret;
-		if (form_same_effect(&plan->actions, &form->actions)) {
-			form_fill(form, rule->pattern, plan);
-			/* The kernel has another place for these: mdv_flow_build_finish(). */
-			if (!mdv_flow_build_is_multicast(&plan->parts[0].build)) {
-				form->nb_missed = 0;
-				return 0;
-			}
-		}
+	if (mdv_flow_form_fits(form, env, rule) &&
+		form_plan_fitting(form, env, rule, &is_planned, error) != 0)
+		return NULL;
+	if (is_planned) {
+		form->nb_missed = 0;
+		return &form->plan;
 	}
-	ret = mdv_flow_plan_make(env, rule, plan, error);
-	if (ret == 0 && form->nb_missed++ % FORM_PATIENCE == 0)
-		form_learn(form, env, rule, plan);
-	return ret;
+	if (mdv_flow_plan_make(env, rule, room, error) != 0)
+		return NULL;
+	if (form->nb_missed++ % FORM_PATIENCE == 0)
+		form_learn(form, env, rule, room);
+	return room;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The form of a rule: its plan without the values. Applications make many rules of one form, and
- * a rule of the form of the one before it needs only its values put into a copy of that one's plan.
+ * The form of a rule: its plan but for the values. Applications make many rules of one form, and a
+ * rule of the form of the one before it needs only its values put into that one's plan.
  *
  *     rule 1     eth / ipv4 dst 10.0.0.1 / udp dst 53, queue 1   -> plan, in full; its form
  *     rule 2     eth / ipv4 dst 10.0.0.2 / udp dst 80, queue 3   -> the form, with 10.0.0.2 and 80
@@ -18,6 +18,7 @@
 
 #include <rte_flow.h>
 
+#include "flow/action/flow_copy.h"
 #include "flow/match/flow_values.h"
 #include "flow_plan.h"
 
@@ -28,17 +29,20 @@ struct mdv_flow_form {
 	uint32_t features;      /**< of the environment */
 	uint8_t port_num;
 	struct rte_flow_attr attr;
-	struct mdv_flow_actions actions; /**< but for queues and the tag's value */
-	struct mdv_flow_part part;       /**< the only one */
-	uint16_t tag_at;                 /**< of the TAG in its attribute; 0: none */
-	struct mdv_flow_match match;
-	struct mdv_flow_level_want want;
+	uint16_t tag_at;                  /**< of the TAG in the attribute; 0: none */
+	struct mdv_flow_copy_image image; /**< of a rule that fitted; flow_rule.c fills it in */
+	struct mdv_flow_plan plan;        /**< of the latest rule that fitted; has one part */
 };
 
-/** As mdv_flow_plan_make(), and learn the form of a rule that does not fit. */
-int mdv_flow_form_plan(struct mdv_flow_form *form, const struct mdv_flow_plan_env *env,
-	const struct mdv_flow_plan_rule *rule, struct mdv_flow_plan *plan,
-	struct rte_flow_error *error);
+/**
+ * As mdv_flow_plan_make(), and learn the form of a rule that does not fit.
+ * @param room for a plan in full
+ * @return the form's own plan, valid until the next call; @p room, if the rule does not fit; NULL:
+ *         refused, with @p error filled and rte_errno set
+ */
+struct mdv_flow_plan *mdv_flow_form_plan(struct mdv_flow_form *form,
+	const struct mdv_flow_plan_env *env, const struct mdv_flow_plan_rule *rule,
+	struct mdv_flow_plan *room, struct rte_flow_error *error);
 
 /** @return whether the rule's items and attributes are those of the form; its actions may differ.
  */

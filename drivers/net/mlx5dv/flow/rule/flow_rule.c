@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <rte_common.h>
+#include <rte_errno.h>
 #include <rte_flow_driver.h>
 #include <rte_prefetch.h>
 
@@ -37,35 +38,64 @@ mdv_flow_rule_translate_modify(const struct mdv_flow_plan *plan, struct mdv_flow
 		plan->parts[plan->nb_parts - 1].build.layers, plan->actions.egress, modify, error);
 }
 
-/** Allocate the rule and the copy of what was given as one piece of memory. */
+/** @param before bytes of the rule before the copy, @param bytes of both. @return NULL: no memory
+ */
+static struct rte_flow *
+rule_get(struct mdv_port *port, size_t before, size_t bytes)
+{
+	const size_t lines = (bytes + RTE_CACHE_LINE_SIZE - 1) / RTE_CACHE_LINE_SIZE;
+	struct rte_flow *flow = NULL;
+
+	if (lines <= UINT16_MAX)
+		flow = mdv_slab_get(&port->flow->slab, lines * RTE_CACHE_LINE_SIZE);
+	if (flow == NULL)
+		return NULL;
+	/* mdv_flow_level_add() writes the words that it reads. */
+	memset(flow, 0, offsetof(struct rte_flow, level.match.few));
+	memset(&flow->count, 0, sizeof(flow->count));
+	flow->lines = lines;
+	flow->rule = (void *)((uint8_t *)flow + before);
+	return flow;
+}
+
+/** Allocate the rule and the copy of what was given as one piece of memory.
+ * @param image NULL, or that of the rule's form, to be made */
 static struct rte_flow *
 rule_alloc(struct mdv_port *port, const struct rte_flow_conv_rule *given,
 	const struct mdv_flow_plan *plan, const struct mdv_flow_modify *modify,
-	struct rte_flow_error *error)
+	struct mdv_flow_copy_image *image, struct rte_flow_error *error)
 {
 	const size_t before = modify == NULL
 		? sizeof(struct rte_flow)
 		: offsetof(struct mdv_flow_modifying, modified) + sizeof(struct mdv_flow_modified);
 	struct mdv_flow_copy copy;
-	struct rte_flow *flow = NULL;
-	size_t bytes;
+	struct rte_flow *flow;
 
 	if (mdv_flow_copy_measure(&copy, given, &plan->parts[0].build, error) != 0)
 		return NULL;
-	bytes = RTE_ALIGN_CEIL(before + copy.bytes, RTE_CACHE_LINE_SIZE);
-	if (bytes / RTE_CACHE_LINE_SIZE <= UINT16_MAX)
-		flow = mdv_slab_get(&port->flow->slab, bytes);
+	flow = rule_get(port, before, before + copy.bytes);
 	if (flow == NULL)
 		return rule_no_memory(error);
-	/* mdv_flow_level_add() writes the words that it reads. */
-	memset(flow, 0, offsetof(struct rte_flow, level.match.few));
-	memset(&flow->count, 0, sizeof(flow->count));
-	flow->lines = bytes / RTE_CACHE_LINE_SIZE;
-	flow->rule = (void *)((uint8_t *)flow + before);
 	flow->modified = modify != NULL;
 	if (modify != NULL)
 		mdv_flow_install_modified(flow)->modify = *modify;
 	mdv_flow_copy_write(&copy, flow->rule);
+	if (image != NULL)
+		mdv_flow_copy_learn(image, &copy, flow->rule);
+	return flow;
+}
+
+/** The same for a rule like that of the image. */
+static struct rte_flow *
+rule_alloc_like(struct mdv_port *port, const struct rte_flow_conv_rule *given,
+	const struct mdv_flow_copy_image *image, struct rte_flow_error *error)
+{
+	const size_t before = sizeof(struct rte_flow);
+	struct rte_flow *flow = rule_get(port, before, before + image->bytes);
+
+	if (flow == NULL)
+		return rule_no_memory(error);
+	mdv_flow_copy_write_like(image, given, flow->rule);
 	return flow;
 }
 
@@ -85,14 +115,14 @@ rule_alloc_flat(struct mdv_port *port, const struct rte_flow_conv_rule *given,
 
 	if (flat == NULL)
 		return rule_no_memory(error);
-	flow = rule_alloc(port, &rule, plan, modify, error);
+	flow = rule_alloc(port, &rule, plan, modify, NULL, error);
 	free(flat);
 	return flow;
 }
 
 static struct rte_flow *
 rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct mdv_flow_form *form,
-	struct mdv_flow_plan *plan, struct rte_flow_error *error)
+	struct mdv_flow_plan **room, struct rte_flow_error *error)
 {
 	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	const struct rte_flow_conv_rule rule = {
@@ -100,20 +130,25 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 		.pattern_ro = given->pattern,
 		.actions_ro = given->actions,
 	};
+	struct mdv_flow_plan *plan = mdv_flow_form_plan(form, &env, given, *room, error);
 	const struct mdv_flow_modify *changes;
 	struct mdv_flow_modify modify;
 	struct rte_flow *flow;
 
 	/* The plan checks what is then copied without checks. */
-	if (mdv_flow_form_plan(form, &env, given, plan, error) != 0 ||
-		mdv_flow_rule_translate_modify(plan, &modify, error) != 0)
+	if (plan == NULL || mdv_flow_rule_translate_modify(plan, &modify, error) != 0)
 		return NULL;
+	*room = plan;
 	mdv_flow_level_prefetch(
 		mdv_flow_install_levels(port, plan->actions.egress), plan->want.hash);
 	changes = plan->actions.modify_list != NULL ? &modify : NULL;
-	flow = mdv_flow_action_is_flat(given->actions)
-		? rule_alloc(port, &rule, plan, changes, error)
-		: rule_alloc_flat(port, &rule, plan, changes, error);
+	if (plan == &form->plan && mdv_flow_copy_is_like(&form->image, given->actions))
+		flow = rule_alloc_like(port, &rule, &form->image, error);
+	else if (mdv_flow_action_is_flat(given->actions))
+		flow = rule_alloc(port, &rule, plan, changes,
+			plan == &form->plan ? &form->image : NULL, error);
+	else
+		flow = rule_alloc_flat(port, &rule, plan, changes, error);
 	if (flow == NULL)
 		return NULL;
 	flow->counted = plan->actions.count;
@@ -125,7 +160,7 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 /** Hold the handles before they are read and until the rule is freed. */
 static struct rte_flow *
 rule_make_indirect(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
-	struct mdv_flow_form *form, struct mdv_flow_plan *plan, struct rte_flow_error *error)
+	struct mdv_flow_form *form, struct mdv_flow_plan **plan, struct rte_flow_error *error)
 {
 	struct rte_flow *flow;
 
@@ -141,7 +176,7 @@ rule_make_indirect(struct mdv_port *port, const struct mdv_flow_plan_rule *given
 
 struct rte_flow *
 mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
-	struct mdv_flow_form *form, struct mdv_flow_plan *plan, struct rte_flow_error *error)
+	struct mdv_flow_form *form, struct mdv_flow_plan **plan, struct rte_flow_error *error)
 {
 	return mdv_flow_indirect_is_in(given->actions)
 		? rule_make_indirect(port, given, form, plan, error)
@@ -190,10 +225,9 @@ mdv_flow_rule_enter_later(struct mdv_port *port, struct rte_flow *flow, struct m
 		.pattern = flow->rule->pattern_ro,
 		.actions = flow->rule->actions_ro,
 	};
-	struct mdv_flow_plan plan;
-	int ret = mdv_flow_form_plan(form, &env, &rule, &plan, error);
+	struct mdv_flow_plan room, *plan = mdv_flow_form_plan(form, &env, &rule, &room, error);
 
-	return ret != 0 ? ret : rule_enter(port, flow, &plan, error);
+	return plan == NULL ? -rte_errno : rule_enter(port, flow, plan, error);
 }
 
 int

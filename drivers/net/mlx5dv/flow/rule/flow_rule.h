@@ -25,11 +25,12 @@ struct mdv_port;
  * Check and copy what the application gives, which may free it afterwards. With INDIRECT actions
  * under flow.lock.
  * @param form of rules made by the same caller, to whom it belongs
- * @param plan undefined on failure; points into @p given
+ * @param plan points to room for a plan in full; set to the rule's, which may be the form's own and
+ *        points into @p given
  * @return NULL after filling @p error
  */
 struct rte_flow *mdv_flow_rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given,
-	struct mdv_flow_form *form, struct mdv_flow_plan *plan, struct rte_flow_error *error);
+	struct mdv_flow_form *form, struct mdv_flow_plan **plan, struct rte_flow_error *error);
 void mdv_flow_rule_free(struct mdv_port *port, struct rte_flow *flow);
 /**
  * Translate the changes of a rule that changes packets, to @p modify.
