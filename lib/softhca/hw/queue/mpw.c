@@ -19,12 +19,18 @@
 #define HEAD_DS         2 /* control and ethernet segment */
 #define PREFETCH_FRAMES 8
 
+static inline const uint8_t *
+segment_bytes(const uint8_t *flat, unsigned int number)
+{
+	return flat + (size_t)(HEAD_DS + number) * SHCA_DS_BYTES;
+}
+
 static inline struct mlx5_wqe_data_seg
 segment_at(const uint8_t *flat, unsigned int number)
 {
 	struct mlx5_wqe_data_seg segment;
 
-	memcpy(&segment, flat + (size_t)(HEAD_DS + number) * SHCA_DS_BYTES, sizeof(segment));
+	memcpy(&segment, segment_bytes(flat, number), sizeof(segment));
 	return segment;
 }
 
@@ -74,32 +80,73 @@ are_plain_segments(const uint8_t *flat, unsigned int nb)
 
 /** Most regions begin at the address that they name; a prefetch of another line does no harm. */
 static inline void
-prefetch_frame(const uint8_t *flat, unsigned int number, unsigned int nb)
+prefetch_frame(const uint8_t *at)
 {
-	if (number < nb)
-		shca_prefetch_read((const void *)(uintptr_t)be64toh(segment_at(flat, number).addr));
+	struct mlx5_wqe_data_seg segment;
+
+	memcpy(&segment, at, sizeof(segment));
+	shca_prefetch_read((const void *)(uintptr_t)be64toh(segment.addr));
 }
 
-/** The device pads runts, and copies frames that may come back, because those must not change any
- * more. @return whether there was room */
+/** @return whether frames like those of @p like are copied with the fewest instructions. */
 static inline bool
-queue_frame(struct shca_sq *sq, struct shca_out *out, struct shca_out_wqe *wqe, const uint8_t *from,
-	uint32_t length)
+is_short(const struct shca_segment_like *like)
 {
-	uint8_t *room = shca_out_build(out);
+	return like->length - SHCA_TX_MIN_FRAME <= SHCA_COPY_SHORT - SHCA_TX_MIN_FRAME;
+}
 
+/**
+ * Copy short frames like the one before. A function of its own has all that it needs in registers,
+ * where a copy, which might change any memory, leaves it.
+ * @return how many of @p nb frames are queued, from @p first on; the next one is not like that
+ */
+static __attribute__((noinline)) unsigned int
+copy_short(struct shca_out_run *out, const struct shca_segment_like *of, const uint8_t *flat,
+	unsigned int first, unsigned int nb, uint32_t port)
+{
+	const struct shca_segment_like like = *of;
+	const uint8_t *const begin = segment_bytes(flat, first),
+			     *const end = segment_bytes(flat, nb);
+	const struct shca_frame frame = { .length = like.length, .port = port };
+	struct shca_out_run run = *out;
+	const uint8_t *at;
+	uint64_t offset;
+
+	for (at = begin; at < end && shca_out_run_has_arena(&run); at += SHCA_DS_BYTES) {
+		if (at + PREFETCH_FRAMES * SHCA_DS_BYTES < end)
+			prefetch_frame(at + PREFETCH_FRAMES * SHCA_DS_BYTES);
+		if (!shca_segment_is_like(&like, at, &offset))
+			break;
+		shca_copy_short(run.room, like.window.start + offset, like.length);
+		*run.frame = frame;
+		run.frame++->bytes = run.room;
+		run.room += SHCA_COPY_SHORT;
+	}
+	run.bytes += (at - begin) / SHCA_DS_BYTES * like.length;
+	*out = run;
+	return (at - begin) / SHCA_DS_BYTES;
+}
+
+/**
+ * The device pads runts, and copies frames that may come back, because those must not change any
+ * more.
+ * @return whether there was room
+ */
+static inline bool
+queue_frame(struct shca_sq *sq, struct shca_out_run *run, const uint8_t *from, uint32_t length)
+{
 	if (length >= SHCA_TX_MIN_FRAME && !sq->dev->may_reflect) {
 		shca_sq_meet_faults(from, length);
-		shca_out_append(out, wqe, &(struct shca_frame){ from, length, sq->port });
+		shca_out_run_add(run, from, length, sq->port);
 		return true;
 	}
-	if (!shca_out_has_arena(out))
+	if (!shca_out_run_has_arena(run))
 		return false;
-	shca_copy(room, from, length);
+	shca_copy(run->room, from, length);
 	if (length < SHCA_TX_MIN_FRAME)
-		length = shca_tx_pad(room, length);
-	shca_out_built(out, length);
-	shca_out_append(out, wqe, &(struct shca_frame){ room, length, sq->port });
+		length = shca_tx_pad(run->room, length);
+	shca_out_run_add(run, run->room, length, sq->port);
+	run->room += shca_out_built_bytes(length);
 	return true;
 }
 
@@ -108,21 +155,26 @@ static inline unsigned int
 queue_frames(struct shca_sq *sq, const uint8_t *flat, unsigned int first, unsigned int nb)
 {
 	struct shca_out *out = &sq->dev->out;
-	struct shca_out_wqe *wqe = shca_out_wqe(out, sq, sq->ci);
+	struct shca_out_run run = shca_out_begin(out, shca_out_wqe(out, sq, sq->ci));
 	struct shca_segment_like like = { 0 };
-	unsigned int i;
+	unsigned int i = first;
 
-	for (i = first; i < nb; i++) {
+	while (i < nb) {
 		const struct mlx5_wqe_data_seg segment = segment_at(flat, i);
 		const uint8_t *from = shca_segment_ptr(&like, &segment);
 
-		prefetch_frame(flat, i + PREFETCH_FRAMES, nb);
+		if (i + PREFETCH_FRAMES < nb)
+			prefetch_frame(segment_bytes(flat, i + PREFETCH_FRAMES));
 		if (__builtin_expect(from == NULL, false))
 			from = shca_segment_look_up(&like, sq->dev->mem, sq->attr.pdn, &segment,
 				be32toh(segment.byte_count), false);
-		if (from == NULL || !queue_frame(sq, out, wqe, from, like.length))
+		if (from == NULL || !queue_frame(sq, &run, from, like.length))
 			break;
+		i++;
+		if (sq->dev->may_reflect && is_short(&like))
+			i += copy_short(&run, &like, flat, i, nb, sq->port);
 	}
+	shca_out_end(out, &run);
 	return i;
 }
 
@@ -138,8 +190,8 @@ shca_mpw_queue(struct shca_sq *sq, const uint8_t *flat)
 	if (!shca_out_has_room_for(&dev->out, nb) &&
 		(!shca_out_flush(dev) || !shca_out_has_room_for(&dev->out, nb)))
 		return false;
-	for (unsigned int i = 0; i < PREFETCH_FRAMES; i++)
-		prefetch_frame(flat, i, nb);
+	for (unsigned int i = 0; i < PREFETCH_FRAMES && i < nb; i++)
+		prefetch_frame(segment_bytes(flat, i));
 	shca_touch(dev, SHCA_TOUCH_SQ_BUFFER, sq);
 	sq->nb_queued = queue_frames(sq, flat, sq->nb_queued, nb);
 	return sq->nb_queued == nb;

@@ -36,19 +36,33 @@ shca_segment_head(const struct mlx5_wqe_data_seg *segment)
 	return head;
 }
 
+/**
+ * @param bytes of a segment
+ * @param offset set to where it points to in the region of @p like
+ * @return whether it is like that one, and what is accessed lies in its region
+ */
+static inline bool
+shca_segment_is_like(const struct shca_segment_like *like, const uint8_t *bytes, uint64_t *offset)
+{
+	uint64_t head, addr;
+
+	memcpy(&head, bytes, sizeof(head));
+	memcpy(&addr, bytes + offsetof(struct mlx5_wqe_data_seg, addr), sizeof(addr));
+	/* An address before the region is beyond its end, modulo 2^64. */
+	*offset = be64toh(addr) - like->window.iova;
+	return head == like->head && *offset <= like->last;
+}
+
 /** @return where @p segment points, if it is like that of @p like, and what is accessed lies in its
  * region; otherwise NULL. */
 static inline uint8_t *
 shca_segment_ptr(const struct shca_segment_like *like, const struct mlx5_wqe_data_seg *segment)
 {
-	uint64_t addr, offset;
+	uint64_t offset;
 
-	memcpy(&addr, &segment->addr, sizeof(addr));
-	/* An address before the region is beyond its end, modulo 2^64. */
-	offset = be64toh(addr) - like->window.iova;
-	if (shca_segment_head(segment) != like->head || offset > like->last)
-		return NULL;
-	return like->window.start + offset;
+	return shca_segment_is_like(like, (const void *)segment, &offset)
+		? like->window.start + offset
+		: NULL;
 }
 
 /**

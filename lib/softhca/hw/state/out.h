@@ -85,13 +85,20 @@ shca_out_build(struct shca_out *out)
 	return out->arena + out->arena_used;
 }
 
+/** @return bytes of the arena that a frame takes. */
+static inline uint32_t
+shca_out_built_bytes(uint32_t length)
+{
+	const uint32_t cache_line = 64;
+
+	return (length + cache_line - 1) & ~(cache_line - 1);
+}
+
 /** The frame built last has @p length bytes. */
 static inline void
 shca_out_built(struct shca_out *out, uint32_t length)
 {
-	const uint32_t cache_line = 64;
-
-	out->arena_used += (length + cache_line - 1) & ~(cache_line - 1);
+	out->arena_used += shca_out_built_bytes(length);
 }
 
 /** @return where to add frames of the WQE; there is room. */
@@ -120,6 +127,51 @@ shca_out_append(struct shca_out *out, struct shca_out_wqe *wqe, const struct shc
 	out->frame[out->count++] = *frame;
 	wqe->end = out->count;
 	wqe->bytes += frame->length;
+}
+
+/** Frames of one WQE on their way into the queue, which has them at the end of the run. */
+struct shca_out_run {
+	struct shca_out_wqe *wqe;
+	struct shca_frame *frame;  /**< the next one */
+	uint8_t *room, *room_last; /**< to build it in; behind room_last there is none */
+	uint32_t bytes;
+};
+
+/** Begin to queue frames of @p wqe, the last one; there is room for them, but in the arena. */
+static inline struct shca_out_run
+shca_out_begin(struct shca_out *out, struct shca_out_wqe *wqe)
+{
+	return (struct shca_out_run){
+		.wqe = wqe,
+		.frame = &out->frame[out->count],
+		.room = shca_out_build(out),
+		.room_last = out->arena + SHCA_OUT_ARENA - SHCA_OUT_FRAME_ROOM,
+	};
+}
+
+/** @return whether there is room to build one more frame, at run->room. */
+static inline bool
+shca_out_run_has_arena(const struct shca_out_run *run)
+{
+	return run->room <= run->room_last;
+}
+
+static inline void
+shca_out_run_add(struct shca_out_run *run, const uint8_t *bytes, uint32_t length, uint32_t port)
+{
+	*run->frame++ = (struct shca_frame){ bytes, length, port };
+	run->bytes += length;
+}
+
+/** Queue the frames. */
+static inline void
+shca_out_end(struct shca_out *out, const struct shca_out_run *run)
+{
+	out->count = (unsigned int)(run->frame - out->frame);
+	assert(out->count <= SHCA_OUT_FRAMES);
+	out->arena_used = (uint32_t)(run->room - out->arena);
+	run->wqe->end = out->count;
+	run->wqe->bytes += run->bytes;
 }
 
 /** Queue a frame of WQE @p counter; there is room. */
