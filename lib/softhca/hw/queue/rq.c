@@ -545,7 +545,7 @@ shca_rq_receive(struct shca_rq *rq, struct shca_rx *rx, struct shca_cqe_rx *cqe_
 		lose(rq);
 		return;
 	}
-	shca_rq_prefetch(rq);
+	shca_rq_prefetch(shca_rq_ring_of(rq), rq->ci);
 	shca_cq_prefetch(rq->attr.cq);
 	if (rq->attr.log_strides != 0) {
 		receive_striding(rq, rx, cqe_rx);

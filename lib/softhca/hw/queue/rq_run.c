@@ -62,16 +62,16 @@ look_up(struct run *run, const struct shca_rq *rq, const struct mlx5_wqe_data_se
 
 /** @return the buffer of WQE ci, or NULL when the WQE is any special case. */
 static inline uint8_t *
-buffer(struct run *run, const struct shca_rq *rq)
+buffer(struct run *run, const struct shca_rq *rq, struct shca_rq_ring ring)
 {
-	const uint64_t *ring = (const void *)shca_rq_segments(rq, rq->ci);
+	const uint64_t *posted = (const void *)shca_rq_ring_segments(ring, rq->ci);
 	struct mlx5_wqe_data_seg segment;
 	uint64_t word[2];
 	uint8_t *at;
 
 	/* Each word once: the program may write them at any time. */
-	word[0] = __atomic_load_n(&ring[0], __ATOMIC_RELAXED);
-	word[1] = __atomic_load_n(&ring[1], __ATOMIC_RELAXED);
+	word[0] = __atomic_load_n(&posted[0], __ATOMIC_RELAXED);
+	word[1] = __atomic_load_n(&posted[1], __ATOMIC_RELAXED);
 	static_assert(sizeof(word) == sizeof(segment), "two words");
 	memcpy(&segment, word, sizeof(segment));
 	at = shca_segment_ptr(&run->like, &segment);
@@ -149,6 +149,7 @@ receive_plain(struct run *run, const struct shca_frame *frame, unsigned int nb_f
 {
 	struct shca_rq *rq = run->rq;
 	struct shca_device *dev = rq->dev;
+	const struct shca_rq_ring ring = shca_rq_ring_of(rq);
 	const uint32_t length = run->line->length;
 
 	if (!is_plain(rq))
@@ -158,12 +159,12 @@ receive_plain(struct run *run, const struct shca_frame *frame, unsigned int nb_f
 	for (unsigned int i = 0; i < nb_frames; i++) {
 		uint8_t *to;
 
-		shca_touch(dev, SHCA_TOUCH_RQ_RING, rq);
-		shca_rq_prefetch(rq);
-		to = buffer(run, rq);
+		shca_touch_part(dev, SHCA_TOUCH_RQ_RING);
+		shca_rq_prefetch(ring, rq->ci);
+		to = buffer(run, rq, ring);
 		if (to == NULL)
 			return i;
-		shca_touch(dev, SHCA_TOUCH_RQ_BUFFER, rq);
+		shca_touch_part(dev, SHCA_TOUCH_RQ_BUFFER);
 		shca_copy(to, frame[i].bytes, length);
 		complete(run, rq, frame[i].bytes);
 	}

@@ -134,6 +134,14 @@ shca_touch(struct shca_device *dev, enum shca_touch touch, void *touched)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
+/** The same, for another part of what was noted. */
+static inline void
+shca_touch_part(struct shca_device *dev, enum shca_touch touch)
+{
+	dev->touch = touch;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
 /** @return whether the device reports errors of programs (hw/check/strict.h). */
 static inline bool
 shca_is_strict(const struct shca_device *dev)

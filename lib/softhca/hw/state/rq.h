@@ -55,25 +55,47 @@ shca_rq_read_pi(const struct shca_rq *rq)
 #define SHCA_RQ_PREFETCH_WQES    16
 #define SHCA_RQ_PREFETCH_BUFFERS 4
 
+/** Where the segments of a queue's WQEs are. A copy of a frame might change any memory; in a
+ * variable of the function that copies, this stays in registers. */
+struct shca_rq_ring {
+	const uint8_t *first; /**< those of WQE 0 */
+	uint32_t mask, stride_bytes;
+};
+
+static inline struct shca_rq_ring
+shca_rq_ring_of(const struct shca_rq *rq)
+{
+	return (struct shca_rq_ring){
+		.first = rq->attr.ring + rq->header_bytes,
+		.mask = rq->attr.nb_wqes - 1,
+		.stride_bytes = rq->attr.stride_bytes,
+	};
+}
+
 /** @return the segments of WQE @p index. */
+static inline const struct mlx5_wqe_data_seg *
+shca_rq_ring_segments(struct shca_rq_ring ring, uint16_t index)
+{
+	return (const void *)(ring.first + (size_t)(index & ring.mask) * ring.stride_bytes);
+}
+
+/** The same, of a queue. */
 static inline const struct mlx5_wqe_data_seg *
 shca_rq_segments(const struct shca_rq *rq, uint16_t index)
 {
-	return (const void *)(rq->attr.ring +
-		(size_t)(index & (rq->attr.nb_wqes - 1)) * rq->attr.stride_bytes +
-		rq->header_bytes);
+	return shca_rq_ring_segments(shca_rq_ring_of(rq), index);
 }
 
-/** Prefetch the parts of ring and buffers that the next frames need. */
+/** Prefetch the parts of ring and buffers that the frames behind that of WQE @p ci need. */
 static inline void
-shca_rq_prefetch(const struct shca_rq *rq)
+shca_rq_prefetch(struct shca_rq_ring ring, uint16_t ci)
 {
 	const struct mlx5_wqe_data_seg *soon =
-		shca_rq_segments(rq, rq->ci + SHCA_RQ_PREFETCH_BUFFERS);
+		shca_rq_ring_segments(ring, ci + SHCA_RQ_PREFETCH_BUFFERS);
 
 	/* Short WQEs share lines. */
-	if (rq->ci % SHCA_RQ_PREFETCH_BUFFERS == 0)
-		shca_prefetch_read(shca_rq_segments(rq, rq->ci + SHCA_RQ_PREFETCH_WQES));
+	if (ci % SHCA_RQ_PREFETCH_BUFFERS == 0)
+		shca_prefetch_read(shca_rq_ring_segments(ring, ci + SHCA_RQ_PREFETCH_WQES));
 	/* Most regions begin at the address that they name; a prefetch of another line does no
 	 * harm. */
 	shca_prefetch_write((const void *)(uintptr_t)be64toh(soon->addr));
