@@ -21,12 +21,47 @@ struct shca_rx_csum {
 	uint16_t checksum; /**< of all bytes behind the Ethernet header, in memory order */
 };
 
-/** What frames with the same headers have in common, checksums and what no rule reads apart. */
+/** What frames with the same headers have in common: all that no rule reads apart. */
 struct shca_rx_csum_stack {
 	const struct shca_headers *headers;
 	bool covers_l4;
-	uint64_t pseudo; /**< partial sum of the pseudo header */
+	uint64_t l3_rest; /**< partial sum of the IP header, but for what each IPv4 frame has of its
+			   * own: identification and checksum */
+	uint64_t pseudo;  /**< partial sum of the pseudo header */
 };
+
+/** Where an IPv4 header has them (RFC 791 section 3.1). */
+#define SHCA_RX_CSUM_IPV4_ID       4
+#define SHCA_RX_CSUM_IPV4_CHECKSUM 10
+
+/** @return the sum of two fields of 16 bits of an IPv4 header. */
+static inline uint32_t
+shca_rx_csum_ipv4_own(const uint8_t *ip)
+{
+	uint16_t id, checksum;
+
+	memcpy(&id, ip + SHCA_RX_CSUM_IPV4_ID, sizeof(id));
+	memcpy(&checksum, ip + SHCA_RX_CSUM_IPV4_CHECKSUM, sizeof(checksum));
+	return (uint32_t)id + checksum;
+}
+
+/** @return l3_rest of the stack: the header is some words of 32 bits, of which no sum overflows. */
+static inline uint64_t
+shca_rx_csum_l3_rest(const uint8_t *bytes, const struct shca_headers *headers)
+{
+	uint64_t sum = 0;
+	uint32_t word;
+
+	for (uint32_t at = headers->l3_offset; at < headers->l4_offset; at += sizeof(word)) {
+		memcpy(&word, bytes + at, sizeof(word));
+		sum += word;
+	}
+	/* Words of 16 bits at even places are taken off: the sum has them as they are, or times
+	 * 2^16, which is 1 modulo 2^16 - 1. */
+	return headers->l3 == SHCA_L3_IPV4
+		? sum + 2 * UINT16_MAX - shca_rx_csum_ipv4_own(bytes + headers->l3_offset)
+		: sum;
+}
 
 /** @return the stack of @p headers, those of the frame. */
 static inline struct shca_rx_csum_stack
@@ -34,28 +69,23 @@ shca_rx_csum_stack(const uint8_t *bytes, const struct shca_headers *headers)
 {
 	const bool covers_l4 = shca_csum_covers_l4(headers);
 
-	return (struct shca_rx_csum_stack){ headers, covers_l4,
-		covers_l4 ? shca_csum_pseudo(bytes, headers) : 0 };
+	return (struct shca_rx_csum_stack){
+		.headers = headers,
+		.covers_l4 = covers_l4,
+		.l3_rest = headers->l3 != SHCA_L3_NONE ? shca_rx_csum_l3_rest(bytes, headers) : 0,
+		.pseudo = covers_l4 ? shca_csum_pseudo(bytes, headers) : 0,
+	};
 }
 
-/** @return the sum of the IP header: some words of 32 bits, five at least. */
+/** @return the sum of the IP header. */
 static inline uint64_t
-shca_rx_csum_l3_sum(const uint8_t *bytes, const struct shca_headers *headers)
+shca_rx_csum_l3_sum(const uint8_t *bytes, const struct shca_rx_csum_stack *stack)
 {
-	const uint8_t *end = bytes + headers->l4_offset;
-	const uint8_t *at = bytes + headers->l3_offset;
-	uint64_t sum, pair;
-	uint32_t word;
+	const struct shca_headers *headers = stack->headers;
 
-	memcpy(&sum, at, sizeof(sum));
-	memcpy(&pair, at + sizeof(sum), sizeof(pair));
-	memcpy(&word, at + 2 * sizeof(pair), sizeof(word));
-	sum = shca_csum_add_word(shca_csum_add_word(sum, pair), word);
-	for (at += 2 * sizeof(pair) + sizeof(word); at < end; at += sizeof(word)) {
-		memcpy(&word, at, sizeof(word));
-		sum = shca_csum_add_word(sum, word);
-	}
-	return sum;
+	return headers->l3 != SHCA_L3_IPV4
+		? stack->l3_rest
+		: stack->l3_rest + shca_rx_csum_ipv4_own(bytes + headers->l3_offset);
 }
 
 /** @return the sum of the bytes behind the IP header, to the end of the IP packet. */
@@ -117,7 +147,7 @@ shca_rx_csum_check(
 
 	if (headers->l3 == SHCA_L3_NONE)
 		return (struct shca_rx_csum){ 0 };
-	header_sum = shca_rx_csum_l3_sum(bytes, headers);
+	header_sum = shca_rx_csum_l3_sum(bytes, stack);
 	rx_csum.l3_good = shca_rx_csum_l3(headers, header_sum);
 	depends = shca_rx_csum_l4_depends(bytes, stack);
 	if (!depends && !wants_sum)
