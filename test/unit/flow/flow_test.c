@@ -578,6 +578,30 @@ test_dump(void **state)
 	fake_assert_empty();
 }
 
+/** With fewer queues a rule to one that is gone waits; the dump says so and has the others. */
+static void
+test_dump_of_what_does_not_fit(void **state)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(file);
+	start_isolated();
+	create(UDP_DNS, ACTIONS(QUEUE_1), NULL);
+	create(ETH, ACTIONS(ACTION(DROP)), NULL);
+	mdv_flow_stop(&fake.port);
+	fake.data.nb_rx_queues = 1;
+	assert_int_equal(mdv_flow_ops.dev_dump(&fake.dev, NULL, file, NULL), 0);
+	fclose(file);
+	assert_non_null(strstr(text, " is not in the device: QUEUE: "));
+	assert_non_null(strstr(text, "(DROP) to ("));
+	free(text);
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
 int
 main(void)
 {
@@ -598,6 +622,7 @@ main(void)
 		cmocka_unit_test(test_shared_classes),
 		cmocka_unit_test(test_marks_are_announced),
 		cmocka_unit_test(test_dump),
+		cmocka_unit_test(test_dump_of_what_does_not_fit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

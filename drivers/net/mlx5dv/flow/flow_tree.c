@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flow/match/flow_dump.h"
+#include "flow/match/flow_error.h"
 #include "flow/rule/flow_default.h"
 #include "flow/rule/flow_install.h"
 #include "flow/rule/flow_state.h"
@@ -78,17 +79,31 @@ tree_print_entry(
 	mdv_flow_dump_entry(tree->file, tree->nb_entries++, build, to, more);
 }
 
-static int
-tree_print_rule(
-	struct tree *tree, struct rte_flow *flow, unsigned int part, struct rte_flow_error *error)
+/** A rule that does not fit the port as it is now, for example with fewer queues, is in no table.
+ */
+static void
+tree_print_misfit(struct tree *tree, struct rte_flow *flow, unsigned int part, const char *message)
 {
+	if (part == 0)
+		fprintf(tree->file, "rule:%p is not in the device: %s\n", (void *)flow,
+			message != NULL ? message : "no reason given");
+}
+
+static void
+tree_print_rule(struct tree *tree, struct rte_flow *flow, unsigned int part)
+{
+	struct rte_flow_error error = { .message = NULL };
 	uint64_t counts[MDV_FLOW_COUNT_NB];
 	struct mdv_flow_plan plan;
 	char to[256], more[128];
-	int at, ret = mdv_flow_install_plan(tree->port, flow, &plan, error);
+	int at;
 
-	if (ret != 0 || part >= plan.nb_parts)
-		return ret;
+	if (mdv_flow_install_plan(tree->port, flow, &plan, &error) != 0) {
+		tree_print_misfit(tree, flow, part, error.message);
+		return;
+	}
+	if (part >= plan.nb_parts)
+		return;
 	tree_describe(&plan.actions, plan.parts[part].id, to, sizeof(to));
 	at = snprintf(more, sizeof(more), " rule:%p", (void *)flow);
 	if (flow->counted && mdv_flow_count_read(flow->counter, counts) == 0)
@@ -101,7 +116,6 @@ tree_print_rule(
 	tree_print_entry(tree, &plan.parts[part].build, to, more);
 	if (flow->modified)
 		mdv_flow_modify_print(tree->file, &mdv_flow_install_modified(flow)->modify);
-	return 0;
 }
 
 static int
@@ -127,8 +141,7 @@ tree_print_default(struct tree *tree, const struct mdv_flow_default_rule *rule, 
 
 /** Each part of the shape's rules is a group. */
 static int
-tree_print_shape(
-	struct tree *tree, const struct mdv_flow_shape *shape, struct rte_flow_error *error)
+tree_print_shape(struct tree *tree, const struct mdv_flow_shape *shape)
 {
 	const bool is_default = shape->priority == MDV_FLOW_LEVEL_DEFAULT;
 	const unsigned int nb_parts = is_default ? MDV_RSS_NB_CLASSES : shape->nb_masks;
@@ -147,7 +160,7 @@ tree_print_shape(
 					container_of(rule, struct mdv_flow_default_rule, level),
 					part);
 			else if (tree->only == NULL || tree->only == flow)
-				ret = tree_print_rule(tree, flow, part, error);
+				tree_print_rule(tree, flow, part);
 			if (ret != 0)
 				break;
 		}
@@ -174,8 +187,7 @@ tree_print_sniffer(struct tree *tree)
 }
 
 static int
-tree_print_levels(
-	struct tree *tree, const struct mdv_flow_levels *levels, struct rte_flow_error *error)
+tree_print_levels(struct tree *tree, const struct mdv_flow_levels *levels)
 {
 	const struct mdv_flow_shape *shape;
 	int ret;
@@ -185,7 +197,7 @@ tree_print_levels(
 		TAILQ_FOREACH (shape, &levels->shapes, next) {
 			if (2u * shape->level + (shape->copies ? 0 : 1) != table)
 				continue;
-			ret = tree_print_shape(tree, shape, error);
+			ret = tree_print_shape(tree, shape);
 			if (ret != 0)
 				return ret;
 		}
@@ -202,6 +214,8 @@ mdv_flow_tree_print(struct mdv_port *port, const struct rte_flow *only, FILE *fi
 
 	if (only == NULL)
 		tree_print_sniffer(&tree);
-	ret = tree_print_levels(&tree, &port->flow->levels, error);
-	return ret != 0 ? ret : tree_print_levels(&tree, &port->flow->egress, error);
+	ret = tree_print_levels(&tree, &port->flow->levels);
+	if (ret == 0)
+		ret = tree_print_levels(&tree, &port->flow->egress);
+	return ret == 0 ? 0 : mdv_flow_error_kernel(error, -ret, "a default rule in the dump");
 }
