@@ -158,6 +158,22 @@ encap_hash(void)
 		&fake.dev, pattern, RTE_FLOW_ENCAP_HASH_FIELD_SRC_PORT, hash, &error);
 }
 
+static const struct rte_flow_template_table_attr resizable_attr = {
+	.flow_attr = { .ingress = 1 },
+	.nb_flows = 1,
+	.specialize = RTE_FLOW_TABLE_SPECIALIZE_RESIZABLE,
+};
+
+static int
+resizable(void)
+{
+	struct rte_flow_pattern_template *patterns[] = { (void *)&thing };
+	struct rte_flow_actions_template *made_of[] = { (void *)&thing };
+
+	return code_of(mdv_flow_ops.template_table_create(
+		&fake.dev, &resizable_attr, patterns, 1, made_of, 1, &error));
+}
+
 static int
 resize(void)
 {
@@ -197,6 +213,7 @@ static const struct {
 #ifdef MDV_COMPAT_FLOW_FP_OPS
 	{ by_index_with_pattern, TABLE, "rules by index: " },
 	{ encap_hash, pattern, "hash of an encapsulation: " },
+	{ resizable, &resizable_attr, "a template table that can be resized: " },
 	{ resize, TABLE, "size of a table: " },
 	{ update_resized, FLOW, "rule of a resized table: " },
 	{ resize_complete, TABLE, "size of a table: " },

@@ -122,6 +122,11 @@ table_check(const struct rte_flow_template_table_attr *attr,
 		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR, attr,
 			"a template table of rules by index: verbs has none; make it of rules by pattern");
 #endif
+#ifdef MDV_COMPAT_FLOW_FP_OPS
+	if ((attr->specialize & RTE_FLOW_TABLE_SPECIALIZE_RESIZABLE) != 0)
+		return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR, attr,
+			"a template table that can be resized: no table of the driver can; make another table, of the size it is to have");
+#endif
 	return 0;
 }
 
