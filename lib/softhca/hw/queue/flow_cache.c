@@ -10,7 +10,8 @@
 #include "hw/state/flow_cache.h"
 #include "hw/state/tir.h"
 
-#define TYPE_OFFSET 12
+#define TYPE_OFFSET   12
+#define ROCE_UDP_PORT 4791 /* IBTA A17.3 */
 
 int
 shca_flow_cache_init(struct shca_flow_cache *flow_cache)
@@ -79,7 +80,8 @@ mask_out(uint8_t *mask, uint32_t from, uint32_t nb)
 
 /**
  * The bytes that decide where a frame goes: all up to the end of its headers, except those that
- * neither the parser nor a rule reads. @return false for a frame of another kind
+ * neither the parser nor a rule reads. Whether a group takes a packet of RoCE, its headers behind
+ * UDP and its ICRC decide. @return false for a frame of another kind
  */
 static bool
 make_mask(const struct shca_headers *outer, uint32_t length, uint8_t mask[SHCA_FLOW_CACHE_BYTES])
@@ -89,6 +91,8 @@ make_mask(const struct shca_headers *outer, uint32_t length, uint8_t mask[SHCA_F
 	const uint32_t end = l4 + l4_bytes;
 
 	if (outer->l4 != SHCA_L4_TCP && outer->l4 != SHCA_L4_UDP)
+		return false;
+	if (outer->l4 == SHCA_L4_UDP && outer->dst_port == ROCE_UDP_PORT)
 		return false;
 	if (shca_parse_may_tunnel(outer) || end > SHCA_FLOW_CACHE_BYTES || end > length ||
 		length < SHCA_FLOW_CACHE_MIN_FRAME)

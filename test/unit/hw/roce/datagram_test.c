@@ -2,6 +2,9 @@
 /** @file Datagrams that come: what takes one, and what is counted when nothing does. */
 #include "roce_end.h"
 
+#include "hw/roce/group.h"
+#include "hw/roce/state.h"
+
 #define QKEY  0x1234
 #define BYTES 64u
 #define GRH   40u
@@ -22,12 +25,22 @@ datagram(struct end *end, uint32_t qkey)
 	rig_run(&end->rig);
 }
 
+static void
+post_one(struct end *end)
+{
+	struct mlx5_wqe_data_seg *segment = (struct mlx5_wqe_data_seg *)end->rq_ring;
+
+	segment->byte_count = htobe32(GRH + BYTES);
+	segment->lkey = htobe32(end->rig.mr->lkey);
+	segment->addr = htobe64((uintptr_t)end->rig.buffers);
+	end->record[MLX5_RCV_DBR] = htobe32(1);
+}
+
 /** One receive WQE. mlx5's out_of_buffer counts packets for which there is none; one of a wrong
  * Q_Key is for nobody. */
 static void
 without_a_receive_wqe_it_is_counted(void **state)
 {
-	struct mlx5_wqe_data_seg *segment;
 	struct shca_cqe cqe;
 	struct end end;
 
@@ -35,11 +48,7 @@ without_a_receive_wqe_it_is_counted(void **state)
 	connect_end(&end, SHCA_ROCE_UD);
 	end.conf.qkey = QKEY;
 	shca_roce_qp_modify(end.qp, SHCA_ROCE_RTS, &end.conf);
-	segment = (struct mlx5_wqe_data_seg *)end.rq_ring;
-	segment->byte_count = htobe32(GRH + BYTES);
-	segment->lkey = htobe32(end.rig.mr->lkey);
-	segment->addr = htobe64((uintptr_t)end.rig.buffers);
-	end.record[MLX5_RCV_DBR] = htobe32(1);
+	post_one(&end);
 	datagram(&end, QKEY + 1);
 	assert_false(rig_poll(&end.rig.rx, &cqe));
 	datagram(&end, QKEY);
@@ -55,10 +64,71 @@ without_a_receive_wqe_it_is_counted(void **state)
 	disconnect_end(&end);
 }
 
+/** A datagram to a group, whole or with a bit of its ICRC turned. */
+static void
+group_datagram(struct end *end, const uint8_t group[16], bool is_whole)
+{
+	static const uint8_t payload[BYTES] = { 1, 2, 3 };
+	struct shca_roce_path path = {
+		.is_v2 = true, .udp_source = 0xc000, .dmac = { 1, 0, 0x5e }
+	};
+	const struct shca_bth bth = {
+		.opcode = SHCA_BTH_UD | SHCA_BTH_SEND_ONLY,
+		.pkey = 0xffff,
+		.qpn = SHCA_ROCE_GROUP_QPN,
+		.qkey = QKEY,
+		.src_qpn = DEST_QPN,
+		.payload = payload,
+		.payload_bytes = BYTES,
+	};
+	uint8_t frame[512];
+	uint32_t at, length;
+
+	memcpy(path.sgid, end->other_gid, sizeof(path.sgid));
+	memcpy(path.dgid, group, sizeof(path.dgid));
+	at = shca_roce_write_headers(&path, &bth, frame);
+	memcpy(frame + at, payload, BYTES);
+	length = shca_roce_finish(&path, &bth, frame);
+	frame[length - 1] ^= is_whole ? 0 : 1;
+	rig_come(&end->rig.wire, frame, length);
+	rig_run(&end->rig);
+}
+
+/** A damaged datagram is for the rules, as the group does not take it. The next one of the same
+ * addresses and ports is for the group all the same. */
+static void
+a_damaged_one_does_not_turn_away_the_next(void **state)
+{
+	static const uint8_t groups[][16] = {
+		{ 0xff, 0x0e, [15] = 1 },
+		{ [10] = 0xff, 0xff, 239, 0, 0, 1 },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		uint32_t nb_groups = 0;
+		struct shca_cqe cqe;
+		struct end end;
+
+		connect_end(&end, SHCA_ROCE_UD);
+		end.conf.qkey = QKEY;
+		shca_roce_qp_modify(end.qp, SHCA_ROCE_RTS, &end.conf);
+		post_one(&end);
+		assert_int_equal(shca_group_attach(end.qp, groups[i], &nb_groups), 0);
+		group_datagram(&end, groups[i], false);
+		assert_false(rig_poll(&end.rig.rx, &cqe));
+		group_datagram(&end, groups[i], true);
+		assert_true(rig_poll(&end.rig.rx, &cqe));
+		assert_int_equal(be32toh(cqe.byte_count), GRH + BYTES);
+		disconnect_end(&end);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_damaged_one_does_not_turn_away_the_next),
 		cmocka_unit_test(without_a_receive_wqe_it_is_counted),
 	};
 
