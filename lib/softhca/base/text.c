@@ -38,3 +38,15 @@ shca_text_number(const char *text, int base, uint64_t max, uint64_t *number)
 	*number = strtoull(text, &end, base);
 	return errno == 0 && *end == '\0' && *number <= max;
 }
+
+bool
+shca_text_mac(const char *text, uint8_t mac[6])
+{
+	int end = 0;
+
+	/* scanf() takes signs and blanks before a number. */
+	return strspn(text, "0123456789abcdefABCDEF:") == strlen(text) &&
+		sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0], &mac[1], &mac[2],
+			&mac[3], &mac[4], &mac[5], &end) == 6 &&
+		text[end] == '\0';
+}

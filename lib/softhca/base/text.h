@@ -17,5 +17,8 @@ void shca_text_vappend(char *text, size_t size, const char *format, va_list args
 /** Read a number of @p base (0: decimal, or hexadecimal behind 0x). @return false when @p text is
  * anything but a plain number up to @p max. */
 bool shca_text_number(const char *text, int base, uint64_t max, uint64_t *number);
+/** Read a MAC of the form 02:00:00:00:00:01, or 2:0:0:0:0:1. @return false when @p text is anything
+ * else. */
+bool shca_text_mac(const char *text, uint8_t mac[6]);
 
 #endif /* SHCA_BASE_TEXT_H */

@@ -176,11 +176,8 @@ static int
 parse_mac(struct shca_parse *parse, const char *value)
 {
 	uint8_t mac[6];
-	int end = 0;
 
-	if (sscanf(value, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0], &mac[1], &mac[2],
-		    &mac[3], &mac[4], &mac[5], &end) != 6 ||
-		value[end] != '\0' || end != 17)
+	if (strlen(value) != strlen("02:00:00:00:00:01") || !shca_text_mac(value, mac))
 		return shca_refuse(
 			&parse->refusal, "'%s' is no address of the form 02:00:00:00:00:01", value);
 	if ((mac[0] & 1) != 0 || memcmp(mac, "\0\0\0\0\0\0", 6) == 0)

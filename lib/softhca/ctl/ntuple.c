@@ -67,12 +67,8 @@ take_type(struct parse *parse, const char *text)
 static bool
 take_mac(uint8_t mask[6], uint8_t value[6], const char *text)
 {
-	int end = 0;
-
 	memset(mask, UINT8_MAX, 6);
-	return sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &value[0], &value[1],
-		       &value[2], &value[3], &value[4], &value[5], &end) == 6 &&
-		text[end] == '\0';
+	return shca_text_mac(text, value);
 }
 
 static bool

@@ -139,16 +139,6 @@ add_named(struct pattern *pattern, const char *name)
 	return shca_refuse(pattern->refusal, "no item '%.32s'; there are %s", name, names);
 }
 
-static bool
-read_mac(const char *text, uint8_t mac[6])
-{
-	int end = 0;
-
-	return sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0], &mac[1], &mac[2],
-		       &mac[3], &mac[4], &mac[5], &end) == 6 &&
-		text[end] == '\0';
-}
-
 static int
 set_value(struct pattern *pattern, struct item *item, const struct shca_pattern_field *field,
 	const char *text)
@@ -168,7 +158,7 @@ set_value(struct pattern *pattern, struct item *item, const struct shca_pattern_
 		return 0;
 	}
 	if (field->bits == MAC_BITS) {
-		if (!read_mac(text, at))
+		if (!shca_text_mac(text, at))
 			return shca_refuse(pattern->refusal,
 				"%s %s is an address of the form 02:00:00:00:00:01, not '%.48s'",
 				item_name, field->name, text);

@@ -65,6 +65,28 @@ test_numbers(void **state)
 }
 
 static void
+test_macs(void **state)
+{
+	static const uint8_t wanted[6] = { 2, 0, 0, 0xab, 0xcd, 0x1e };
+	static const char *const macs[] = { "02:00:00:ab:cd:1e", "2:0:0:AB:Cd:1e" },
+				 *const others[] = { "", "02:00:00:ab:cd", "02:00:00:ab:cd:1e:00",
+					 "02:00:00:ab:cd:-1", "02:00:00:ab:cd: 1",
+					 "+2:00:00:ab:cd:1e", "02:00:00:ab:cd:01e",
+					 "02:00:00:ab:cd:1g", "02::00:ab:cd:1e",
+					 "02:00:00:ab:cd:0x" };
+	uint8_t mac[6];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(macs) / sizeof(macs[0]); i++) {
+		assert_true(shca_text_mac(macs[i], mac));
+		assert_memory_equal(mac, wanted, sizeof(wanted));
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (shca_text_mac(others[i], mac))
+			fail_msg("'%s'", others[i]);
+}
+
+static void
 test_refusals(void **state)
 {
 	static const struct {
@@ -99,6 +121,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_append),
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_macs),
 		cmocka_unit_test(test_refusals),
 	};
 

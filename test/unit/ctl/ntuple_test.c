@@ -60,6 +60,8 @@ test_refusals(void **state)
 		{ "flow-type=udp4,l4proto=8", "udp4 has no l4proto" },
 		{ "flow-type=udp4,action=0,loc=1024", "loc is a number up to 1023" },
 		{ "flow-type=udp4,action=0", "a rule has a flow-type, an action and a loc" },
+		{ "flow-type=ether,dst=02:00:00:00:00:-1,action=0,loc=1", "dst is an address" },
+		{ "flow-type=ether,dst=02:00:00:00:00: 1,action=0,loc=1", "dst is an address" },
 	};
 	struct shca_ethtool_attr attr;
 	char error[128];
