@@ -48,6 +48,7 @@ struct parse {
 	struct ethtool_rx_flow_spec spec;
 	const struct type *type; /* NULL: not given yet */
 	bool has_action, has_location;
+	uint32_t given; /* keys, a bit each */
 };
 
 static bool
@@ -276,6 +277,9 @@ take_word(struct parse *parse, char *word, const struct shca_refusal *refusal)
 		return shca_refuse(refusal, "a rule begins with flow-type=TYPE");
 	if (key->types != 0 && (key->types & parse->type->is) == 0)
 		return shca_refuse(refusal, "%s has no %s", parse->type->name, key->name);
+	if ((parse->given & 1u << (key - keys)) != 0)
+		return shca_refuse(refusal, "%s is given twice", key->name);
+	parse->given |= 1u << (key - keys);
 	if (!key->take(parse, value))
 		return shca_refuse(refusal, "%s is %s, not '%.48s'", key->name, key->values, value);
 	return 0;

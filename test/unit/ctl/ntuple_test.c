@@ -60,6 +60,12 @@ test_refusals(void **state)
 		{ "flow-type=udp4,l4proto=8", "udp4 has no l4proto" },
 		{ "flow-type=udp4,action=0,loc=1024", "loc is a number up to 1023" },
 		{ "flow-type=udp4,action=0", "a rule has a flow-type, an action and a loc" },
+		/* The fields of one flow type would be read as those of the other. */
+		{ "flow-type=udp4,dst-port=5,flow-type=ether,action=0,loc=1",
+			"flow-type is given twice" },
+		{ "flow-type=udp4,flow-type=sctp4,action=0,loc=1", "flow-type is given twice" },
+		{ "flow-type=udp4,dst-ip=10.0.0.1,dst-ip=11.0.0.0/8,action=0,loc=1",
+			"dst-ip is given twice" },
 		{ "flow-type=ether,dst=02:00:00:00:00:-1,action=0,loc=1", "dst is an address" },
 		{ "flow-type=ether,dst=02:00:00:00:00: 1,action=0,loc=1", "dst is an address" },
 	};
