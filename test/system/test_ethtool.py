@@ -105,7 +105,7 @@ def test_all_flow_types(tmp_path, netdev):
     ("udp4 dst-port 53 action 1 loc 1024", "No space left on device"),
     ("udp4 tos 5 action 1 loc 1", "Invalid argument"),
     ("udp4 dst-port 53 vlan 5 action 1 loc 1", "Invalid argument"),
-    ("sctp4 dst-port 5 action 1 loc 1", "Operation not supported"),
+    ("sctp4 dst-port 5 action 1 loc 1", "Unknown error 524"),
 ])
 def test_what_mlx5_refuses(tmp_path, netdev, rule, says):
     with Shell(tmp_path, f"kernel=tap:{netdev}") as shell:

@@ -11,6 +11,9 @@
 #include "steering/ethtool.h"
 
 #define VLAN_ID_MASK 0x0fff
+/** Linux include/linux/errno.h; not among those of user space, which gets it from mlx5e's
+ * validate_flow() all the same. */
+#define ENOTSUPP 524
 
 /** A rule as it is read: the same fields of the value and the mask, into both halves of a match. */
 struct half {
@@ -211,7 +214,7 @@ read_type(struct reading *reading)
 		reading->proto = types[i].proto;
 		return types[i].read(reading);
 	}
-	return -EOPNOTSUPP;
+	return -ENOTSUPP;
 }
 
 /** A whole VLAN identifier, and no other bits of a tag. */

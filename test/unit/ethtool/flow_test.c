@@ -15,6 +15,9 @@
 
 #include "steering/ethtool.h"
 
+/** Linux include/linux/errno.h: user space has no name for it. */
+#define ENOTSUPP 524
+
 #define FULL_MAC                                                                                   \
 	{                                                                                          \
 		255, 255, 255, 255, 255, 255                                                       \
@@ -54,9 +57,9 @@ static const struct {
 	{ "tcp6, all", { .flow_type = TCP_V6_FLOW,
 		.m_u.tcp_ip6_spec = { .ip6src = ALL6, .ip6dst = ALL6, .psrc = 1, .pdst = 1 } }, 5 },
 	{ "udp6, tclass", { .flow_type = UDP_V6_FLOW, .m_u.udp_ip6_spec.tclass = 1 }, -EINVAL },
-	{ "sctp4", { .flow_type = SCTP_V4_FLOW }, -EOPNOTSUPP },
-	{ "esp4", { .flow_type = ESP_V4_FLOW }, -EOPNOTSUPP },
-	{ "RSS context", { .flow_type = UDP_V4_FLOW | FLOW_RSS }, -EOPNOTSUPP },
+	{ "sctp4", { .flow_type = SCTP_V4_FLOW }, -ENOTSUPP },
+	{ "esp4", { .flow_type = ESP_V4_FLOW }, -ENOTSUPP },
+	{ "RSS context", { .flow_type = UDP_V4_FLOW | FLOW_RSS }, -ENOTSUPP },
 	{ "vlan, whole tag", { .flow_type = UDP_V4_FLOW | FLOW_EXT, .m_ext.vlan_tci = 0xffff }, -EINVAL },
 	{ "vlan, none", { .flow_type = UDP_V4_FLOW | FLOW_EXT }, -EINVAL },
 	{ "vlan, EtherType", { .flow_type = UDP_V4_FLOW | FLOW_EXT,
