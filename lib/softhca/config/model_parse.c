@@ -247,7 +247,7 @@ static const struct key keys[] = {
 	TEXT("board", board, "board_id in sysfs"),
 	NUMBER("vendor_part_id", pci_device_id, NULL, 1, UINT16_MAX, "PCI device"),
 	NUMBER("vf_part_id", pci_vf_id, "0x101e", 1, UINT16_MAX, "PCI device of its virtual functions"),
-	NUMBER("hw_ver", hw_ver, "0", 0, UINT32_MAX, "revision"),
+	NUMBER("hw_ver", hw_ver, "0", 0, UINT8_MAX, "revision"),
 	{ "module", "part number of the module in the port's cage, a QSFP28; or none", "SHCA-QSFP28-SR4", parse_text,
 		FIELD(module), 0, 0, 0, NULL },
 	{ "fw_ver", "firmware, MAJOR.MINOR.SUB", NULL, parse_version, FIELD(fw_ver), 0, 0, 0, NULL },

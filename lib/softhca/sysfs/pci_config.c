@@ -78,12 +78,14 @@ void
 shca_pci_config(const struct shca_model *model, bool is_vf, uint8_t bytes[SHCA_PCI_CONFIG_BYTES])
 {
 	const struct reg id = { PCI_DEVICE_ID, 2, PF, model->pci_device_id };
+	const struct reg revision = { PCI_REVISION_ID, 1, BOTH, model->hw_ver };
 	const uint8_t function = is_vf ? VF : PF;
 
 	memset(bytes, 0, SHCA_PCI_CONFIG_BYTES);
 	for (size_t i = 0; i < sizeof(regs) / sizeof(regs[0]); i++)
 		if (regs[i].functions & function)
 			store(bytes, &regs[i]);
+	store(bytes, &revision);
 	if (!is_vf)
 		store(bytes, &id);
 }

@@ -79,7 +79,7 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_DEVICE, IBDEV "/node_desc", "softhca mlx5_{i}\n" },
 	{ ROW_FILE, OF_DEVICE, IBDEV "/fw_ver", "{fw}\n" },
 	{ ROW_FILE, OF_DEVICE, IBDEV "/hca_type", "{type}\n" },
-	{ ROW_FILE, OF_DEVICE, IBDEV "/hw_rev", "0\n" },
+	{ ROW_FILE, OF_DEVICE, IBDEV "/hw_rev", "{hw-rev}\n" },
 	{ ROW_FILE, OF_DEVICE, IBDEV "/board_id", "{board}\n" },
 	{ ROW_FILE, OF_PORT, PORT "/state", "4: ACTIVE\n" },
 	{ ROW_FILE, OF_PORT, PORT "/phys_state", "5: LinkUp\n" },
@@ -109,7 +109,7 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_DEVICE, PCI "/subsystem_vendor", "0x15b3\n" },
 	{ ROW_FILE, OF_DEVICE, PCI "/subsystem_device", "0x0001\n" },
 	{ ROW_FILE, OF_DEVICE, PCI "/class", "0x020000\n" },
-	{ ROW_FILE, OF_DEVICE, PCI "/revision", "0x00\n" },
+	{ ROW_FILE, OF_DEVICE, PCI "/revision", "{revision}\n" },
 	{ ROW_FILE, OF_DEVICE, PCI "/max_vfs", "0\n" },
 	{ ROW_FILE, OF_DEVICE, PCI "/numa_node", "0\n" },
 	{ ROW_FILE, OF_DEVICE, PCI "/resource", "{bars}" },
@@ -157,6 +157,8 @@ enum value {
 	VALUE_ID_LOWER,
 	VALUE_ID_UPPER,
 	VALUE_TYPE,
+	VALUE_HW_REV,
+	VALUE_REVISION,
 	VALUE_BOARD,
 	VALUE_FW,
 	VALUE_GBPS,
@@ -188,6 +190,8 @@ static const char *const value_names[NB_VALUES] = {
 	[VALUE_ID_LOWER] = "id",
 	[VALUE_ID_UPPER] = "ID",
 	[VALUE_TYPE] = "type",
+	[VALUE_HW_REV] = "hw-rev",
+	[VALUE_REVISION] = "revision",
 	[VALUE_BOARD] = "board",
 	[VALUE_FW] = "fw",
 	[VALUE_GBPS] = "gbps",
@@ -278,6 +282,9 @@ set_values(struct values *values, const struct shca_port_options *port, unsigned
 	SET(VALUE_ID_LOWER, "%04x", id);
 	SET(VALUE_ID_UPPER, "%04X", id);
 	SET(VALUE_TYPE, "MT%u", id);
+	/* Both are of one register (LX hw/mlx5/main.c, hw_rev_show). */
+	SET(VALUE_HW_REV, "%x", model->hw_ver);
+	SET(VALUE_REVISION, "0x%02x", model->hw_ver);
 	SET(VALUE_BOARD, "%s", model->board);
 	shca_model_print_fw(model, values->text[VALUE_FW], TEXT_MAX);
 	SET(VALUE_GBPS, "%g", port->speed_mbps / 1000.0);

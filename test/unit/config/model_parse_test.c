@@ -153,6 +153,7 @@ static const struct {
 	{ "speed = 3", "line 30: no key 'speed'; softhca help lists them" },
 	{ "speed", "line 30: no 'KEY = VALUE'" },
 	{ "max_qp =", "line 29: max_qp: needs a value" },
+	{ "hw_ver = 256", "line 30: hw_ver: '256' is no number from 0 to 255" },
 	{ "hw_ver = 1\nhw_ver = 1", "line 31: hw_ver: given twice" },
 	{ "-max_tso", "max_tso: is not given" },
 	{ "max_qp = 0", "line 29: max_qp: '0' is no number from 1 to 4294967295" },

@@ -64,11 +64,27 @@ of_each_model(void **state)
 	}
 }
 
+/** Programs and the kernel read the revision there, which is ibv_device_attr.hw_ver. */
+static void
+of_a_revision(void **state)
+{
+	struct shca_model model = *shca_model_at(0);
+	uint8_t bytes[SHCA_PCI_CONFIG_BYTES];
+
+	(void)state;
+	model.hw_ver = 0x1a;
+	for (unsigned int vf = 0; vf < 2; vf++) {
+		shca_pci_config(&model, vf != 0, bytes);
+		assert_int_equal(bytes[PCI_REVISION_ID], 0x1a);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_each_model),
+		cmocka_unit_test(of_a_revision),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

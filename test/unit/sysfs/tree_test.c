@@ -39,6 +39,7 @@ make_tree(void **state)
 		shca_options_add_port(
 			&options, "wire=null,vf=on,model=cx5,trust=on", error, sizeof(error)) != 0)
 		return -1;
+	options.port[1].model.hw_ver = 0x1a; /* as a model's file may say */
 	return shca_tree_create(&options, dir);
 }
 
@@ -117,6 +118,10 @@ static const struct {
 	{ PCI "00.0/device", "0x1017\n" },
 	{ PCI "01.0/device", "0x1015\n" },
 	{ PCI "00.0/class", "0x020000\n" },
+	{ PCI "00.0/revision", "0x00\n" },
+	{ PCI "01.0/revision", "0x1a\n" },
+	{ IB "0/hw_rev", "0\n" },
+	{ IB "1/hw_rev", "1a\n" },
 	{ PCI "00.0/numa_node", "0\n" },
 	{ PCI "00.0/max_vfs", "0\n" },
 	{ PCI "00.0/infiniband/mlx5_0/hca_type", "MT4119\n" },
