@@ -236,7 +236,8 @@ take_off(const struct shca_modify_set *modify_set, const struct shca_packet *pac
 	if (modify_set->decap != NULL)
 		return inner->has_ether ? replace(frame, packet->length, inner->l2_offset, NULL, 0)
 					: packet->length;
-	if (modify == NULL || modify->kind != SHCA_MODIFY_L3_TUNNEL_TO_L2)
+	if (modify == NULL || modify->kind != SHCA_MODIFY_L3_TUNNEL_TO_L2 ||
+		inner->l3 == SHCA_L3_NONE)
 		return packet->length;
 	return replace(
 		frame, packet->length, inner->l3_offset, modify->header, modify->header_bytes);

@@ -225,7 +225,7 @@ tunnel_off(void **state)
 	const struct shca_modify modify = make_modify(&ttl, 1);
 	const struct shca_modify_set both = { .modify = &modify, .decap = &decap };
 	const struct shca_modify_set only = { .decap = &decap }, l3 = { .reformat = &to_l2 };
-	uint8_t inner[256], frame[512], room[SHCA_OUT_FRAME_ROOM];
+	uint8_t inner[256], frame[512], before[512], room[SHCA_OUT_FRAME_ROOM];
 	const uint32_t inner_length = rig_packet(inner, RIG_IPV4_TCP, true, 30);
 	const uint32_t length = rig_vxlan(frame, inner, inner_length);
 
@@ -244,6 +244,12 @@ tunnel_off(void **state)
 	assert_int_equal(run(&l3, frame, length, room), inner_length - 4);
 	assert_memory_equal(room, to_l2.header, ETH);
 	assert_memory_equal(room + ETH, inner + ETH + 4, inner_length - ETH - 4);
+	/* A frame inside that is of no IP has no packet to take out. */
+	frame[length - inner_length + ETH + 2] = 8; /* ARP, behind its tag */
+	frame[length - inner_length + ETH + 3] = 6;
+	memcpy(before, frame, length);
+	assert_int_equal(run(&l3, frame, length, room), length);
+	assert_memory_equal(room, before, length);
 	/* What is no tunnel stays. */
 	assert_int_equal(run(&only, inner, inner_length, room), inner_length);
 	assert_int_equal(run(&l3, inner, inner_length, room), inner_length);
