@@ -47,8 +47,6 @@ shca_ethtool_add(
 		return -ENOSPC;
 	if (table == NULL)
 		return -EINVAL;
-	if (shca_spec_check_values(&match) != 0)
-		return -EINVAL;
 	if (!attr->drop && attr->spec.ring_cookie >= steering->nb_queues) {
 		*why = "the netdev has no such queue (ethtool -l)";
 		return -EINVAL;
@@ -59,6 +57,9 @@ shca_ethtool_add(
 	rule = &steering->ethtool_rule[attr->location];
 	if (rule->table != NULL)
 		del(steering, rule);
+	/* Linux's flow core sees the values last (fs_core check_valid_spec). */
+	if (shca_spec_check_values(&match) != 0)
+		return -EINVAL;
 	shca_field_require(&match);
 	ret = shca_table_check(table, &match, &action);
 	if (ret == 0)

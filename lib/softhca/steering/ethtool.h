@@ -41,8 +41,9 @@ struct shca_ethtool_attr {
  * Install a rule in place of the one at the location.
  * @param why if not 0: set where the port's profile refuses the rule, to what it does take
  * @return 0; -ENODEV: there is no netdev; -ENOSPC: no such location; -EINVAL: the rule names no
- * tuple, or too many; -EINVAL, -ENXIO: the profile refuses it. Without the old rule: -EEXIST: a
- * rule with the same match has another action; -ENOSPC: the table is full; -ENOMEM.
+ * tuple, or too many; -EINVAL, -ENXIO: the profile refuses it. Without the old rule: -EINVAL: a
+ * value has bits outside its mask; -EEXIST: a rule with the same match has another action; -ENOSPC:
+ * the table is full; -ENOMEM.
  */
 int shca_ethtool_add(
 	struct shca_steering *steering, const struct shca_ethtool_attr *attr, const char **why);

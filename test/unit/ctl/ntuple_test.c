@@ -282,6 +282,28 @@ test_locations(void **state)
 	shca_steering_destroy(steering);
 }
 
+/** mlx5e deletes the rule of the location before Linux's flow core looks at values of the new one.
+ */
+static void
+test_value_outside_mask(void **state)
+{
+	struct shca_steering *steering = new_steering(true);
+	struct shca_ethtool_attr attr;
+	const char *why = NULL;
+	char error[128], result[32];
+
+	(void)state;
+	add(steering, DROP_5000, 0);
+	assert_int_equal(parse(TAKE_5000, &attr, error), 0);
+	attr.location = 1;
+	attr.match.value.outer.udp_src_port = 5;
+	assert_int_equal(shca_ethtool_add(steering, &attr, &why), -EINVAL);
+	assert_null(shca_ethtool_get(steering, 1));
+	walk(steering, false, result);
+	assert_string_equal(result, "kernel");
+	shca_steering_destroy(steering);
+}
+
 static uint64_t
 arfs_hits(struct shca_steering *steering)
 {
@@ -418,6 +440,7 @@ main(void)
 		cmocka_unit_test(test_tuples),
 		cmocka_unit_test(test_domains),
 		cmocka_unit_test(test_locations),
+		cmocka_unit_test(test_value_outside_mask),
 		cmocka_unit_test(test_four_domains),
 		cmocka_unit_test(test_flows),
 	};
