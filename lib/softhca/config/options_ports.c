@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/refuse.h"
 #include "config/model.h"
@@ -261,6 +262,30 @@ check_wire(const struct check *check)
 	return 0;
 }
 
+/** @return whether both are names of one file. */
+static bool
+same_file(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	return strcmp(a, b) == 0 ||
+		(stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+			one.st_ino == other.st_ino);
+}
+
+/** @return whether a wire of kind pcap plays @p file. */
+static bool
+plays(const struct shca_wire_options *wire, const char *file)
+{
+	char in[sizeof(wire->arg)];
+
+	if (!is_kind(wire, "pcap"))
+		return false;
+	strcpy(in, wire->arg);
+	in[strcspn(in, ":")] = '\0';
+	return in[0] != '\0' && same_file(in, file);
+}
+
 /** @return the file that a wire of kind pcap records into; NULL: none. */
 static const char *
 recorded(const struct shca_wire_options *wire, bool is_cable)
@@ -285,11 +310,12 @@ recorded_by(const struct shca_port_options *port, unsigned int i)
 			 : recorded(&port->rep, false);
 }
 
+static const char *const keys[] = { "wire", "kernel", "rep" };
+
 /** Two that write one file leave none that can be read. The functions of a card have one wire. */
 static int
 check_records(const struct check *check)
 {
-	static const char *const keys[] = { "wire", "kernel", "rep" };
 	const struct shca_options *options = check->options;
 
 	for (unsigned int i = 0; i < 3; i++) {
@@ -300,13 +326,42 @@ check_records(const struct check *check)
 				j / 3 < options->nb_ports ? &options->port[j / 3] : check->port;
 			const char *taken = recorded_by(other, j % 3);
 
-			if (taken == NULL || strcmp(taken, file) != 0 ||
+			if (taken == NULL || !same_file(taken, file) ||
 				(i == 0 && j % 3 == 0 && same_card(check->port, other)))
 				continue;
 			return shca_refuse(&check->refusal,
 				"%s: %s is recorded into already, by %s of port %u", keys[i], file,
 				keys[j % 3], j / 3);
 		}
+	}
+	return 0;
+}
+
+/** A recorder empties its file. One wire that does both finds out itself (wire/pcap.c). */
+static int
+check_plays(const struct check *check)
+{
+	const struct shca_options *options = check->options;
+	const struct shca_port_options *port = check->port;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		const char *file = recorded_by(port, i);
+
+		if (file != NULL && i != 0 && plays(&port->wire, file))
+			return shca_refuse(
+				&check->refusal, "%s: %s is what the port plays", keys[i], file);
+		for (unsigned int j = 0; file != NULL && j < options->nb_ports; j++)
+			if (plays(&options->port[j].wire, file))
+				return shca_refuse(&check->refusal, "%s: %s is what port %u plays",
+					keys[i], file, j);
+	}
+	for (unsigned int j = 0; j < 3 * options->nb_ports; j++) {
+		const char *file = recorded_by(&options->port[j / 3], j % 3);
+
+		if (file != NULL && plays(&port->wire, file))
+			return shca_refuse(&check->refusal,
+				"wire: %s is recorded into, by %s of port %u", file, keys[j % 3],
+				j / 3);
 	}
 	return 0;
 }
@@ -342,6 +397,8 @@ shca_options_ports_check(const struct shca_options *options, const struct shca_p
 		ret = check_wire(&check);
 	if (ret == 0)
 		ret = check_records(&check);
+	if (ret == 0)
+		ret = check_plays(&check);
 	if (ret == 0)
 		ret = check_clock(&check);
 	if (ret == 0 && options->nb_ports != 0 && port->kernel_abi != options->port[0].kernel_abi)

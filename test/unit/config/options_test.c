@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,6 +270,43 @@ test_records(void **state)
 			cases[i].error[0] == '\0' ? 0 : -EINVAL);
 		assert_string_equal(error, cases[i].error);
 	}
+}
+
+/** A recorder empties its file, which may be what another port plays, by any name of it. */
+static void
+test_plays(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} cases[] = {
+		{ "wire=pcap:play:a", "" },
+		{ "wire=pcap:play:b", "" },
+		{ "wire=pcap::play", "wire: play is what port 0 plays" },
+		{ "kernel=pcap:play", "kernel: play is what port 0 plays" },
+		{ "wire=pcap:play,kernel=pcap:play", "kernel: play is what the port plays" },
+		{ "kernel=pcap:./play", "kernel: ./play is what port 0 plays" },
+		{ "wire=pcap:b", "wire: b is recorded into, by wire of port 1" },
+		{ "wire=pcap::c,vf=on,kernel=pcap:d", "" },
+		{ "wire=pcap::c,vf=on", "" },
+		{ "wire=pcap:d", "wire: d is recorded into, by kernel of port 2" },
+		{ "wire=pcap:/dev/null,kernel=pcap:/dev/null", "" },
+	};
+	char dir[] = "/tmp/core-options-XXXXXX", here[4096];
+	struct shca_options options;
+
+	(void)state;
+	assert_non_null(getcwd(here, sizeof(here)));
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chdir(dir), 0);
+	close(open("play", O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	shca_options_init(&options);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char error[256] = "";
+
+		(void)shca_options_add_port(&options, cases[i].text, error, sizeof(error));
+		assert_string_equal(error, cases[i].error);
+	}
+	assert_int_equal(unlink("play") | chdir(here) | rmdir(dir), 0);
 }
 
 /** The functions of a card share a wire, which has other ends as well. */
@@ -558,6 +596,7 @@ main(void)
 		cmocka_unit_test(test_long_texts),
 		cmocka_unit_test(test_several_ports),
 		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_plays),
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_physical_function),
 		cmocka_unit_test(test_manager),
