@@ -297,7 +297,8 @@ inject_fault(const struct shca_bundle *bundle)
 {
 	const struct shca_device_conf *conf = shca_device_conf(bundle->file->dev);
 
-	if (__builtin_expect(conf->faults == NULL, 1) || shca_user_has_come_before() ||
+	if (__builtin_expect(conf->faults == NULL, 1) || bundle->file->is_run_again ||
+		shca_user_has_come_before() ||
 		(bundle->object_id == UVERBS_OBJECT_DEVICE &&
 			bundle->method->id == UVERBS_METHOD_INVOKE_WRITE))
 		return 0;

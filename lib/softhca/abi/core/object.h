@@ -111,6 +111,7 @@ struct shca_file {
 	struct shca_program program; /**< the context's */
 	uint64_t pinned_bytes;
 	uint64_t delay_ns; /**< delay of the current call: an injected fault */
+	bool is_run_again; /**< the current call has waited: its faults are counted */
 	uint64_t nb_calls; /**< so far, the current one among them */
 };
 

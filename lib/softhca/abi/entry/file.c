@@ -183,12 +183,13 @@ wait_for(uint64_t ns)
 		;
 }
 
-/** Take the lock for a request. @return 0, or -EIO when the device is dead, as after Linux's
- * uverbs_disassociate_api_pre. */
+/** Take the lock for a request, or for another run of it. @return 0, or -EIO when the device is
+ * dead, as after Linux's uverbs_disassociate_api_pre. */
 static int
-begin(struct shca_file *file)
+begin(struct shca_file *file, bool is_again)
 {
 	shca_device_lock(file->dev);
+	file->is_run_again = is_again;
 	file->nb_calls++;
 	return shca_device_is_dead(file->dev) ? -EIO : 0;
 }
@@ -230,7 +231,7 @@ shca_file_ioctl(struct shca_file *file, unsigned long request, void *arg)
 	int ret;
 
 	do {
-		ret = begin(file);
+		ret = begin(file, waited_ns != 0);
 		if (ret == 0)
 			ret = shca_ioctl_run(file, request, arg);
 		end(file);
@@ -245,7 +246,7 @@ shca_file_write(struct shca_file *file, const void *bytes, size_t length)
 	int ret;
 
 	do {
-		ret = begin(file);
+		ret = begin(file, waited_ns != 0);
 		if (ret == 0)
 			ret = shca_write_run(file, bytes, length);
 		end(file);

@@ -129,7 +129,8 @@ inject_fault(const struct shca_write *write, uint32_t command)
 {
 	const struct shca_device_conf *conf = shca_device_conf(write->file->dev);
 
-	if (__builtin_expect(conf->faults == NULL, 1) || shca_user_has_come_before())
+	if (__builtin_expect(conf->faults == NULL, 1) || write->file->is_run_again ||
+		shca_user_has_come_before())
 		return 0;
 	return shca_faults_call(
 		conf->faults, conf->index, shca_verb_of_command(command), &write->file->delay_ns);

@@ -5,6 +5,7 @@
 
 #include "fault/faults.h"
 #include "rig.h"
+#include "wire/wire.h"
 
 /** The fixture's device has no faults: give it some for the rest of the test. */
 static struct shca_faults *
@@ -120,6 +121,56 @@ test_any(void **state)
 	take_back(rig);
 }
 
+/** Linux finds the MAC when it is asked the third time. */
+static int
+find_way(struct shca_wire *wire, const uint8_t to[SHCA_IP_BYTES], bool is_bound,
+	struct shca_way *way)
+{
+	static unsigned int nb_asked;
+
+	(void)wire;
+	(void)to;
+	(void)is_bound;
+	*way = (struct shca_way){ .mac = { 2, 0, 0, 0, 0, 9 } };
+	return ++nb_asked % 3 != 0 ? -EINPROGRESS : 0;
+}
+
+/** A request that waits for a MAC is run again, and is one call all the same. */
+static void
+test_waiting(void **state)
+{
+	struct rig *rig = *state;
+	struct shca_device_conf *conf = (void *)(uintptr_t)shca_device_conf(rig->dev);
+	struct shca_wire_ops ops = *rig->wire->ops;
+	struct shca_wire kernel = { .ops = &ops };
+	struct ib_uverbs_create_ah request = {
+		.pd_handle = rig->pd,
+		.attr = { .grh = { .dgid = { 0xfd, [15] = 9 } }, .is_global = 1, .port_num = 1 },
+	};
+	struct ib_uverbs_create_ah_resp response;
+	struct mlx5_ib_create_ah_resp driver_response;
+	const struct command command = {
+		.number = IB_USER_VERBS_CMD_CREATE_AH,
+		.in = &request,
+		.in_length = sizeof(request),
+		.out = &response,
+		.out_length = sizeof(response),
+		.driver_out = &driver_response,
+		.driver_out_length = sizeof(driver_response),
+	};
+	struct shca_faults *faults = give(rig, "verb eio any at 2");
+
+	ops.find_way = find_way;
+	conf->kernel = &kernel;
+	assert_int_equal(command_run(rig->file, &command), 0);
+	assert_int_equal(driver_response.dmac[5], 9);
+	assert_int_equal(command_run(rig->file, &command), -EIO);
+	assert_int_equal(command_run(rig->file, &command), 0);
+	assert_int_equal(faults->applied[0], 1);
+	conf->kernel = NULL;
+	take_back(rig);
+}
+
 int
 main(void)
 {
@@ -128,6 +179,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_destruction, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_command, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_any, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_waiting, rig_setup, rig_teardown),
 	};
 
 	rig_skip_without_privilege();
