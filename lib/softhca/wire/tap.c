@@ -274,6 +274,8 @@ look_now(struct tap *tap)
 	netdev->is_allmulti = (ifr.ifr_flags & IFF_ALLMULTI) != 0;
 	if (ioctl(tap->control_fd, SIOCGIFMTU, &ifr) == 0)
 		netdev->mtu = (uint32_t)ifr.ifr_mtu;
+	if (ioctl(tap->control_fd, SIOCGIFHWADDR, &ifr) == 0)
+		memcpy(netdev->mac, ifr.ifr_hwaddr.sa_data, sizeof(netdev->mac));
 	if (ioctl(tap->control_fd, SIOCGIFINDEX, &ifr) == 0 && tap->is_netdev) {
 		netdev->ifindex = (unsigned int)ifr.ifr_ifindex;
 		netdev->netns = tap->netns;

@@ -51,6 +51,7 @@ struct shca_netdev {
 	bool is_promiscuous; /**< IFF_PROMISC: it takes every frame */
 	bool is_allmulti;    /**< IFF_ALLMULTI: it takes every multicast frame */
 	char name[16];       /**< IFNAMSIZ; "": unknown, or the netdev was deleted */
+	uint8_t mac[6];      /**< its own address; 0: unknown */
 	/** Of a virtual function's netdev: its own address, broadcast, and the unicast addresses
 	 * and groups that were added. Valid until the next look. */
 	const uint8_t (*macs)[6];

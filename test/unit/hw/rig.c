@@ -87,6 +87,7 @@ wire_look(struct shca_wire *wire, struct shca_netdev *netdev)
 		.is_up = !rig_wire->is_down,
 		.is_promiscuous = rig_wire->promiscuous,
 	};
+	memcpy(netdev->mac, rig_wire->mac, sizeof(netdev->mac));
 }
 
 static bool

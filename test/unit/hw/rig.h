@@ -45,6 +45,7 @@ struct rig_wire {
 	unsigned int nb_coming, nb_received;
 	unsigned int nb_starts;
 	bool promiscuous, is_down;
+	uint8_t mac[6];   /* of the netdev; 0: not told */
 	uint64_t nb_lost; /* while it was down */
 	bool patient;     /* its frames wait for receive WQEs */
 	bool no_carrier;

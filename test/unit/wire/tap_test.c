@@ -341,6 +341,34 @@ test_look(void **state)
 	wire->ops->close(wire);
 }
 
+/** Wait until a change of a mode is seen: what was changed before was seen, too. */
+static void
+wait_look(struct shca_wire *wire, short flags)
+{
+	set_flags(name, flags | IFF_PROMISC);
+	assert_true(wait_for(wire, flags & IFF_UP, true));
+	set_flags(name, flags);
+	assert_true(wait_for(wire, flags & IFF_UP, false));
+}
+
+/** The port's netdev has another address: the card takes frames for that one. */
+static void
+test_mac(void **state)
+{
+	static const uint8_t other[6] = { 2, 0, 0, 0, 0, 0x56 }, none[6];
+	struct shca_wire_conf kernel_side = conf;
+	struct shca_wire *wire;
+
+	(void)state;
+	kernel_side.is_kernel_side = true;
+	wire = open_wire("tap", &kernel_side);
+	assert_memory_not_equal(look(wire).mac, none, sizeof(none));
+	run("ip link set %s address 02:00:00:00:00:56", name);
+	wait_look(wire, 0);
+	assert_memory_equal(look(wire).mac, other, sizeof(other));
+	wire->ops->close(wire);
+}
+
 static bool
 lists(struct shca_wire *wire, const char *mac)
 {
@@ -367,16 +395,6 @@ wait_listed(struct shca_wire *wire, const char *mac, bool is_listed)
 		usleep(5000);
 	}
 	return false;
-}
-
-/** Wait until a change of a mode is seen: what was changed before was seen, too. */
-static void
-wait_look(struct shca_wire *wire, short flags)
-{
-	set_flags(name, flags | IFF_PROMISC);
-	assert_true(wait_for(wire, flags & IFF_UP, true));
-	set_flags(name, flags);
-	assert_true(wait_for(wire, flags & IFF_UP, false));
 }
 
 /** A virtual function's netdev: the addresses it has, and those it gets. While it is down the
@@ -623,6 +641,7 @@ main(void)
 		cmocka_unit_test(test_dressing),
 		cmocka_unit_test(test_attach_errors),
 		cmocka_unit_test(test_look),
+		cmocka_unit_test(test_mac),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_ip_addresses),
 		cmocka_unit_test(test_ways),

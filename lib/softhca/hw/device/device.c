@@ -15,6 +15,7 @@
 #include "hw/check/strict.h"
 #include "hw/device/clock_page.h"
 #include "hw/device/inject_port.h"
+#include "hw/device/kernel_side.h"
 #include "hw/device/link.h"
 #include "hw/format/tunnels.h"
 #include "hw/format/tx.h"
@@ -73,23 +74,6 @@ create_lock(struct shca_device *dev)
 	return -ret;
 }
 
-/** A representor's netdev gets all frames of its vport (LX eswitch_offloads.c,
- * mlx5_eswitch_create_vport_rx_rule). */
-static void
-set_kernel_filter(struct shca_device *dev)
-{
-	const struct shca_device_conf *conf = &dev->conf;
-	struct shca_kernel_filter filter = {
-		.promiscuous = conf->nb_vports != 0 || dev->port[0].netdev.is_promiscuous,
-	};
-
-	for (uint32_t port = 1; port <= shca_conf_nb_ports(conf); port++)
-		filter.present = filter.present || shca_conf_kernel(conf, port) != NULL;
-
-	memcpy(filter.mac, dev->conf.mac, sizeof(filter.mac));
-	shca_steering_set_kernel(dev->steering, &filter);
-}
-
 /** The state of a function's link is that of its representor (mlx5e_rep_open, mlx5e_rep_close). */
 static void
 take_netdev_of_rep(struct shca_device *dev, uint32_t port, const struct shca_netdev *was)
@@ -106,10 +90,12 @@ take_netdev(struct shca_device *dev, const struct shca_netdev *was)
 {
 	const struct shca_netdev *netdev = &dev->port[0].netdev;
 	struct shca_wire *wire = dev->conf.wire;
+	const bool is_other_mode = netdev->is_promiscuous != was->is_promiscuous;
 
-	if (netdev->is_promiscuous != was->is_promiscuous)
-		set_kernel_filter(dev);
-	else if (netdev->is_allmulti == was->is_allmulti && netdev->nb_changes == was->nb_changes)
+	if (is_other_mode || memcmp(netdev->mac, was->mac, sizeof(was->mac)) != 0)
+		shca_kernel_side_filter(dev);
+	if (!is_other_mode && netdev->is_allmulti == was->is_allmulti &&
+		netdev->nb_changes == was->nb_changes)
 		return;
 	if (wire->ops->set_rx_mode != NULL)
 		wire->ops->set_rx_mode(wire, netdev);
@@ -217,7 +203,7 @@ shca_device_create(const struct shca_device_conf *conf, struct shca_device **out
 	for (unsigned int i = 0; i < conf->nb_vports; i++)
 		dev->port[i].netdev.is_up = conf->rep[i] == NULL; /* else until it is seen up */
 	dev->may_fail = shca_inject_concerns(dev, SHCA_FAULT_LINK_FLAP, SHCA_FAULT_DEVICE_SLOW);
-	set_kernel_filter(dev);
+	shca_kernel_side_filter(dev);
 	shca_gid_init(dev);
 	look_at_netdevs(dev);
 	*out = dev;

@@ -1,11 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the netdev of a device was told by ethtool. */
+/* What the netdev of a device was told by ethtool, and which frames it takes. */
 #include "hw/device/kernel_side.h"
 
+#include <string.h>
+
 #include "hw/state/device.h"
+#include "steering/steering.h"
 
 struct shca_kernel_side *
 shca_kernel_side(struct shca_device *dev)
 {
 	return &dev->kernel_side;
+}
+
+static bool
+has_mac(const struct shca_netdev *netdev)
+{
+	static const uint8_t unknown[sizeof(netdev->mac)];
+
+	return memcmp(netdev->mac, unknown, sizeof(unknown)) != 0;
+}
+
+/** A representor's netdev gets all frames of its vport (LX eswitch_offloads.c,
+ * mlx5_eswitch_create_vport_rx_rule). */
+void
+shca_kernel_side_filter(struct shca_device *dev)
+{
+	const struct shca_device_conf *conf = &dev->conf;
+	const struct shca_netdev *netdev = &dev->port[0].netdev;
+	struct shca_kernel_filter filter = {
+		.promiscuous = conf->nb_vports != 0 || netdev->is_promiscuous,
+	};
+
+	for (uint32_t port = 1; port <= shca_conf_nb_ports(conf); port++)
+		filter.present = filter.present || shca_conf_kernel(conf, port) != NULL;
+
+	/* The netdev begins with the port's address, and may get another (LX mlx5e_set_mac). */
+	memcpy(filter.mac, has_mac(netdev) ? netdev->mac : conf->mac, sizeof(filter.mac));
+	shca_steering_set_kernel(dev->steering, &filter);
 }

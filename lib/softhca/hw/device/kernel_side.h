@@ -9,5 +9,7 @@ struct shca_device;
 
 /** @return the settings, under the device lock. */
 struct shca_kernel_side *shca_kernel_side(struct shca_device *dev);
+/** Have the rules know which frames the netdev takes now. */
+void shca_kernel_side_filter(struct shca_device *dev);
 
 #endif /* SHCA_HW_DEVICE_KERNEL_SIDE_H */

@@ -53,25 +53,35 @@ to_the_netdev(void **state)
 	assert_int_equal(stats->rx_unwanted, 1);
 	assert_int_equal(stats->rx_frames, 3);
 	assert_int_equal(stats->rx_bytes, 180);
-	/* ifconfig promisc is noticed. */
+	/* Another address of the netdev, in place of the port's, is noticed. */
+	memcpy(rig.kernel.mac, stranger, sizeof(stranger));
+	nanosleep(&pause, NULL);
+	rig_run(&rig);
+	rig_come(&rig.wire, bytes, frame_to(bytes, stranger));
+	rig_come(&rig.wire, bytes, frame_to(bytes, own_mac));
+	rig_run(&rig);
+	assert_int_equal(rig.kernel.nb_sent, 3);
+	assert_memory_equal(rig.kernel.sent[2].bytes, stranger, 6);
+	memcpy(rig.kernel.mac, own_mac, sizeof(own_mac));
+	/* So is ifconfig promisc. */
 	rig.kernel.promiscuous = true;
 	nanosleep(&pause, NULL);
 	rig_run(&rig);
 	rig_come(&rig.wire, bytes, frame_to(bytes, stranger));
 	rig_run(&rig);
-	assert_int_equal(rig.kernel.nb_sent, 3);
+	assert_int_equal(rig.kernel.nb_sent, 4);
 	/* A netdev that does not keep up loses frames. */
 	rig.kernel.room = 0;
 	rig_come(&rig.wire, bytes, frame_to(bytes, own_mac));
 	rig_run(&rig);
-	assert_int_equal(stats->rx_kernel, 3);
+	assert_int_equal(stats->rx_kernel, 4);
 	assert_int_equal(stats->rx_kernel_lost, 1);
 	/* One that is down takes them, and loses them, too. */
 	rig.kernel.room = UINT32_MAX;
 	rig.kernel.is_down = true;
 	rig_come(&rig.wire, bytes, frame_to(bytes, own_mac));
 	rig_run(&rig);
-	assert_int_equal(stats->rx_kernel, 3);
+	assert_int_equal(stats->rx_kernel, 4);
 	assert_int_equal(stats->rx_kernel_lost, 2);
 	assert_int_equal(rig.wire.nb_starts, 0);
 	rig_close(&rig);
