@@ -14,6 +14,27 @@
 #define LINK_TRIES    10
 #define LINK_PAUSE_US 100000
 
+/** The fastest lane that struct ibv_port_attr has a code for: NDR. */
+#define LANE_MAX_MBPS 100000u
+
+/** @return whether verbs may report the speed for want of a code for another one. */
+static bool
+may_be_another(uint32_t speed)
+{
+	return speed == RTE_ETH_SPEED_NUM_2_5G || (speed != 0 && speed % LANE_MAX_MBPS == 0);
+}
+
+/** @return whether it reports @p speed for the netdev's. */
+static bool
+is_for(uint32_t speed, uint32_t netdev_speed)
+{
+	/* mlx5_ib has 1X SDR for 1 Gb/s. */
+	if (speed == RTE_ETH_SPEED_NUM_2_5G)
+		return netdev_speed == RTE_ETH_SPEED_NUM_1G;
+	/* uverbs has NDR for faster lanes (Linux copy_port_attr_to_resp()), which are XDR. */
+	return netdev_speed == 2 * speed;
+}
+
 int
 mdv_link_query(const struct mdv_port *port, bool *up, uint32_t *speed)
 {
@@ -32,10 +53,9 @@ mdv_link_query(const struct mdv_port *port, bool *up, uint32_t *speed)
 	/* A netdev that is set down takes the port down, but maybe a moment later. */
 	if (mdv_netdev_get_up(mdv_device_upper_netdev(&port->device), &is_netdev_up) == 0)
 		*up &= is_netdev_up;
-	/* Verbs has no code for 1 Gb/s and reports 2.5: ask the netdev. */
-	if (*speed == RTE_ETH_SPEED_NUM_2_5G &&
+	if (may_be_another(*speed) &&
 		mdv_netdev_get_speed(port->device.ifindex, &netdev_speed) == 0 &&
-		netdev_speed == RTE_ETH_SPEED_NUM_1G)
+		is_for(*speed, netdev_speed))
 		*speed = netdev_speed;
 	return 0;
 }

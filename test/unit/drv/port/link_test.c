@@ -109,6 +109,14 @@ both_sides_make_the_link(void **state)
 		{ true, true, 0, 2500, 10000, 0, true, 2500 },
 		{ true, true, 0, 2500, 1000, -ENODATA, true, 2500 },
 		{ true, true, 0, 25000, 1000, 0, true, 25000 },
+		/* Lanes of 100 may be ones of 200. */
+		{ true, true, 0, 400000, 800000, 0, true, 800000 },
+		{ true, true, 0, 100000, 200000, 0, true, 200000 },
+		{ true, true, 0, 400000, 400000, 0, true, 400000 },
+		{ true, true, 0, 400000, 100000, 0, true, 400000 },
+		{ true, true, 0, 400000, 800000, -ENODATA, true, 400000 },
+		{ true, true, 0, 50000, 100000, 0, true, 50000 },
+		{ true, true, 0, 0, 100000, 0, true, 0 },
 	};
 
 	(void)state;
