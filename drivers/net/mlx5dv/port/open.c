@@ -6,6 +6,7 @@
 #include <rte_string_fns.h>
 
 #include "base/log.h"
+#include "device/ring_memory.h"
 #include "event.h"
 #include "flow/flow.h"
 #include "kernel/netdev.h"
@@ -140,7 +141,8 @@ mdv_open_reset(struct rte_eth_dev *dev)
 		MDV_LOG(ERR, "port %u: cannot be reset while it does not stop", dev->data->port_id);
 		return -EBUSY;
 	}
-	after = rte_zmalloc_socket("mdv_port", sizeof(*after), 0, dev->data->numa_node);
+	after = mdv_ring_memory_alloc(
+		"mdv_port", sizeof(*after), RTE_CACHE_LINE_SIZE, dev->data->numa_node);
 	if (after == NULL)
 		return -ENOMEM;
 	/* Observing threads see either the port before or the port after. */

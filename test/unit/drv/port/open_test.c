@@ -26,7 +26,8 @@ static struct mdv_port *first, *now; /* ports: as made here, and the last one op
 static struct mdv_mr_table *table = (struct mdv_mr_table *)&table;
 static struct mdv_config config = { .mode = MDV_MODE_IBV };
 static enum rte_proc_type_t process;
-static int node; /* the device's, of NUMA */
+static int node;  /* the device's, of NUMA */
+static int empty; /* this node has no memory for the EAL */
 
 /** The old port is 1, that which comes after it 2. */
 static unsigned int
@@ -38,6 +39,15 @@ port_nb(const struct mdv_port *port)
 TRACE_FAKE(enum rte_proc_type_t, rte_eal_process_type, void)
 {
 	return process;
+}
+
+void *__real_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket);
+void *__wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket);
+
+void *
+__wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket)
+{
+	return socket == empty ? NULL : __real_rte_zmalloc_socket(type, size, align, socket);
 }
 
 TRACE_FAKE(int, mdv_device_open, const struct mdv_config *wanted, struct mdv_device *device)
@@ -122,6 +132,7 @@ port_make(void **state)
 	rig_port_init(&rig);
 	trace_clear();
 	process = RTE_PROC_PRIMARY;
+	empty = RTE_MAX_NUMA_NODES;
 	/* A reset frees it. */
 	first = rte_zmalloc(NULL, sizeof(*first), 0);
 	assert_non_null(first);
@@ -290,6 +301,21 @@ a_reset_finds_the_netdev_again(void **state)
 	}
 }
 
+/** Memory on the device's node is better, but another node's does. */
+static void
+a_reset_needs_no_memory_of_the_node(void **state)
+{
+	(void)state;
+	trace_clear();
+	rig.data.numa_node = empty = 1;
+	assert_int_equal(mdv_open_reset(&rig.dev), 0);
+	trace_check("unlist 1; no events 1; " OPEN("2") CLOSE("1") "events 2; list 2; ");
+	empty = SOCKET_ID_ANY;
+	rig.data.numa_node = SOCKET_ID_ANY;
+	assert_int_equal(mdv_open_reset(&rig.dev), -ENOMEM);
+	trace_check("");
+}
+
 static void
 a_reset_that_fails_changes_nothing(void **state)
 {
@@ -326,6 +352,8 @@ main(void)
 			a_reset_opens_anew_and_keeps_settings, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			a_reset_finds_the_netdev_again, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_reset_needs_no_memory_of_the_node, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			a_reset_that_fails_changes_nothing, port_make, port_free),
 	};
