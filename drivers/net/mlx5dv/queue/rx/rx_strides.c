@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 
 #include "base/log.h"
+#include "device/ring_memory.h"
 #include "mem/mr_span.h"
 #include "rx_comp.h"
 #include "rx_strides.h"
@@ -205,10 +206,18 @@ buf_init(__rte_unused struct rte_mempool *bufs, void *pool, void *object,
 	};
 }
 
+static struct rte_mempool *
+bufs_create(const char *name, uint32_t nb, size_t size, struct mdv_rx_stride_pool *pool, int node)
+{
+	return rte_mempool_create(
+		name, nb, size, 0, 0, NULL, NULL, buf_init, pool, node, RTE_MEMPOOL_F_SC_GET);
+}
+
 static struct mdv_rx_stride_pool *
 pool_create(const struct mdv_rxq *rxq)
 {
 	static uint32_t nb_made;
+	const int node = rxq->port->device.numa_node;
 	const uint32_t nb_wqes = (rxq->ring.mask + 1) >> rxq->strides.log2_strides;
 	const size_t size = sizeof(struct mdv_rx_stride_buf) +
 		((size_t)1 << (rxq->strides.log2_strides + rxq->strides.log2_bytes));
@@ -218,12 +227,14 @@ pool_create(const struct mdv_rxq *rxq)
 	/* Zero: each process has names of its own for what it makes. */
 	snprintf(name, sizeof(name), "mdv_strides_%u",
 		__atomic_fetch_add(&nb_made, 1, __ATOMIC_RELAXED));
-	pool = rte_zmalloc_socket("mdv_rx_strides", sizeof(*pool), 0, rxq->port->device.numa_node);
+	pool = mdv_ring_memory_alloc("mdv_rx_strides", sizeof(*pool), RTE_CACHE_LINE_SIZE, node);
 	if (pool == NULL)
 		return NULL;
 	pool->refs = 1;
-	pool->bufs = rte_mempool_create(name, nb_wqes * BUFS_PER_WQE, size, 0, 0, NULL, NULL,
-		buf_init, pool, rxq->port->device.numa_node, RTE_MEMPOOL_F_SC_GET);
+	pool->bufs = bufs_create(name, nb_wqes * BUFS_PER_WQE, size, pool, node);
+	/* As rings: elsewhere is better than nowhere. */
+	if (pool->bufs == NULL && node != SOCKET_ID_ANY)
+		pool->bufs = bufs_create(name, nb_wqes * BUFS_PER_WQE, size, pool, SOCKET_ID_ANY);
 	if (pool->bufs != NULL)
 		return pool;
 	rte_free(pool);
@@ -331,8 +342,9 @@ mdv_rx_strides_open(struct mdv_rxq *rxq)
 	struct mdv_mr_table *table = rxq->port->mr;
 	int ret = -ENOMEM;
 
-	rxq->strides.bufs = rte_zmalloc_socket("mdv_rx_stride_bufs",
-		nb_wqes * sizeof(rxq->strides.bufs[0]), 0, rxq->port->device.numa_node);
+	rxq->strides.bufs =
+		mdv_ring_memory_alloc("mdv_rx_stride_bufs", nb_wqes * sizeof(rxq->strides.bufs[0]),
+			RTE_CACHE_LINE_SIZE, rxq->port->device.numa_node);
 	if (rxq->strides.bufs == NULL)
 		goto log;
 	rxq->strides.pool = pool_create(rxq);

@@ -165,6 +165,64 @@ pinned_buffers_are_in_the_way(void **state)
 	free(memory.buf_ptr);
 }
 
+static int empty = RTE_MAX_NUMA_NODES; /* this NUMA node has no memory for the EAL */
+
+/* clang-format off */
+void *__real_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int node);
+void *__wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int node);
+struct rte_mempool *__real_rte_mempool_create(const char *name, unsigned int n,
+	unsigned int elt_size, unsigned int cache_size, unsigned int private_data_size,
+	rte_mempool_ctor_t *mp_init, void *mp_init_arg, rte_mempool_obj_cb_t *obj_init,
+	void *obj_init_arg, int node, unsigned int flags);
+struct rte_mempool *__wrap_rte_mempool_create(const char *name, unsigned int n,
+	unsigned int elt_size, unsigned int cache_size, unsigned int private_data_size,
+	rte_mempool_ctor_t *mp_init, void *mp_init_arg, rte_mempool_obj_cb_t *obj_init,
+	void *obj_init_arg, int node, unsigned int flags);
+/* clang-format on */
+
+void *
+__wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int node)
+{
+	return node == empty ? NULL : __real_rte_zmalloc_socket(type, size, align, node);
+}
+
+struct rte_mempool *
+__wrap_rte_mempool_create(const char *name, unsigned int n, unsigned int elt_size,
+	unsigned int cache_size, unsigned int private_data_size, rte_mempool_ctor_t *mp_init,
+	void *mp_init_arg, rte_mempool_obj_cb_t *obj_init, void *obj_init_arg, int node,
+	unsigned int flags)
+{
+	return node == empty
+		? NULL
+		: __real_rte_mempool_create(name, n, elt_size, cache_size, private_data_size,
+			  mp_init, mp_init_arg, obj_init, obj_init_arg, node, flags);
+}
+
+/** Memory on the device's node is better, but another node's does. */
+static void
+buffers_are_of_any_node_that_has_memory(void **state)
+{
+	struct mdv_rxq *rxq = &rx_rig.rxq;
+
+	(void)state;
+	rx_rig_start_strides(POOL_SIZE);
+	mdv_rx_strides_close(rxq);
+	rxq->port->device.numa_node = empty = 1;
+	assert_int_equal(mdv_rx_strides_open(rxq), 0);
+	mdv_rx_strides_close(rxq);
+	rxq->port->device.numa_node = 0;
+	empty = SOCKET_ID_ANY;
+	assert_int_equal(mdv_rx_strides_open(rxq), 0);
+	mdv_rx_strides_close(rxq);
+	rxq->port->device.numa_node = SOCKET_ID_ANY;
+	assert_int_equal(mdv_rx_strides_open(rxq), -ENOMEM);
+	assert_null(rxq->strides.pool);
+	assert_null(rxq->strides.bufs);
+	empty = RTE_MAX_NUMA_NODES;
+	mdv_mr_destroy(rxq->port->mr);
+	rx_rig_stop();
+}
+
 static void
 queue_start(void)
 {
@@ -397,6 +455,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whether_a_port_has_them),
 		cmocka_unit_test(pinned_buffers_are_in_the_way),
+		cmocka_unit_test(buffers_are_of_any_node_that_has_memory),
 		cmocka_unit_test(short_packets_are_copied),
 		cmocka_unit_test(packets_have_room_around),
 		cmocka_unit_test(without_a_spare_buffer_packets_are_copied),
