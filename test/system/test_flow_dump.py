@@ -71,6 +71,15 @@ def test_destinations(pmd):
     assert "(DROP) to ()" in lines[2][0]
 
 
+def test_many_destinations(pmd):
+    """As many as testpmd takes, and a copy to another one: none is left out."""
+    queues = " ".join(str(number % 3) for number in range(128))
+    rule = pmd.flow("ingress priority 4 pattern eth / ipv4 / end"
+                    f" actions rss types ipv4 end queues {queues} end / queue index 3 / end")
+    [(_, line, _)] = entries(pmd.cmd(f"flow dump 0 rule {rule}"))
+    assert f"(FWD) to (TIR: queues {queues} by ipv4, TIR: queue 3)" in line
+
+
 def settled_count(pmd, rule):
     """When the forwarding has stopped, packets may still be on the wire: two queries must agree."""
     before, now = None, pmd.query_count(rule)

@@ -22,49 +22,50 @@ struct tree {
 	unsigned int nb_entries;
 };
 
-static void
-tree_add_queues(char *text, size_t size, const uint16_t *queues, uint32_t nb)
-{
-	size_t at = strlen(text);
+/** Destinations of an entry: what the actions say, or a text. */
+struct tree_to {
+	const struct mdv_flow_actions *actions; /**< NULL: the text */
+	enum mdv_rss_class_id id;
+	const char *text;
+};
 
-	snprintf(text + at, size - at, "%sTIR: queue%s", at != 0 ? ", " : "", nb == 1 ? "" : "s");
-	for (uint32_t i = 0; i < nb && (at = strlen(text)) < size - 8; i++)
-		snprintf(text + at, size - at, " %u", queues[i]);
+static void
+tree_print_queues(FILE *file, const uint16_t *queues, uint32_t nb)
+{
+	fprintf(file, "TIR: queue%s", nb == 1 ? "" : "s");
+	for (uint32_t i = 0; i < nb; i++)
+		fprintf(file, " %u", queues[i]);
 }
 
+/** Print "TIR: queues 0 1 by ipv4-udp, TIR: queue 2"; nothing if packets are dropped. */
 static void
-tree_add_hash(char *text, size_t size, const char *hash, bool inner)
+tree_print_to(FILE *file, const struct tree_to *to)
 {
-	const size_t at = strlen(text);
+	const struct mdv_flow_actions *actions = to->actions;
+	const bool hashed = mdv_rss_classes[to->id].fields != 0;
 
-	snprintf(text + at, size - at, " by %s%s", inner ? "inner " : "", hash);
-}
-
-/** Write "TIR: queues 0 1 by ipv4-udp, TIR: queue 2"; "" if packets are dropped. */
-static void
-tree_describe(
-	const struct mdv_flow_actions *actions, enum mdv_rss_class_id id, char *text, size_t size)
-{
-	const bool hashed = mdv_rss_classes[id].fields != 0;
-
-	text[0] = '\0';
-	if (actions->fate == MDV_FLOW_ACTION_DROP)
-		return;
-	if (actions->fate == MDV_FLOW_ACTION_SEND) {
-		snprintf(text, size, "PORT: sent");
+	if (actions == NULL || actions->fate == MDV_FLOW_ACTION_SEND) {
+		fputs(actions == NULL ? to->text : "PORT: sent", file);
 		return;
 	}
-	tree_add_queues(text, size, actions->queues, hashed ? actions->nb_queues : 1);
+	if (actions->fate == MDV_FLOW_ACTION_DROP)
+		return;
+	tree_print_queues(file, actions->queues, hashed ? actions->nb_queues : 1);
 	if (hashed)
-		tree_add_hash(text, size, mdv_rss_classes[id].name, actions->inner != NULL);
-	for (unsigned int i = 0; i < actions->nb_extras; i++)
-		tree_add_queues(text, size, actions->extras[i], 1);
+		fprintf(file, " by %s%s", actions->inner != NULL ? "inner " : "",
+			mdv_rss_classes[to->id].name);
+	for (unsigned int i = 0; i < actions->nb_extras; i++) {
+		fputs(", ", file);
+		tree_print_queues(file, actions->extras[i], 1);
+	}
 }
 
 static void
-tree_print_entry(
-	struct tree *tree, const struct mdv_flow_build *build, const char *to, const char *more)
+tree_print_entry(struct tree *tree, const struct mdv_flow_build *build, const struct tree_to *to,
+	const char *more)
 {
+	const bool drop = to->actions != NULL && to->actions->fate == MDV_FLOW_ACTION_DROP;
+
 	if (tree->nb_entries == 0) {
 		if (tree->nb_groups == 0)
 			mdv_flow_dump_table(tree->file,
@@ -76,7 +77,9 @@ tree_print_entry(
 										      : "NIC_RX");
 		mdv_flow_dump_group(tree->file, tree->nb_groups++, build);
 	}
-	mdv_flow_dump_entry(tree->file, tree->nb_entries++, build, to, more);
+	mdv_flow_dump_entry(tree->file, tree->nb_entries++, drop);
+	tree_print_to(tree->file, to);
+	mdv_flow_dump_match(tree->file, build, more);
 }
 
 /** A rule that does not fit the port as it is now, for example with fewer queues, is in no table.
@@ -95,7 +98,8 @@ tree_print_rule(struct tree *tree, struct rte_flow *flow, unsigned int part)
 	struct rte_flow_error error = { .message = NULL };
 	uint64_t counts[MDV_FLOW_COUNT_NB];
 	struct mdv_flow_plan plan;
-	char to[256], more[128];
+	struct tree_to to = { .actions = &plan.actions };
+	char more[128];
 	int at;
 
 	if (mdv_flow_install_plan(tree->port, flow, &plan, &error) != 0) {
@@ -104,7 +108,7 @@ tree_print_rule(struct tree *tree, struct rte_flow *flow, unsigned int part)
 	}
 	if (part >= plan.nb_parts)
 		return;
-	tree_describe(&plan.actions, plan.parts[part].id, to, sizeof(to));
+	to.id = plan.parts[part].id;
 	at = snprintf(more, sizeof(more), " rule:%p", (void *)flow);
 	if (flow->counted && mdv_flow_count_read(flow->counter, counts) == 0)
 		at += snprintf(more + at, sizeof(more) - at, " packets:%" PRIu64 " bytes:%" PRIu64,
@@ -113,7 +117,7 @@ tree_print_rule(struct tree *tree, struct rte_flow *flow, unsigned int part)
 			counts[MDV_FLOW_COUNT_BYTES] - flow->counter->base[MDV_FLOW_COUNT_BYTES]);
 	if (flow->present.nb == 0)
 		snprintf(more + at, sizeof(more) - at, " waits for the port's start");
-	tree_print_entry(tree, &plan.parts[part].build, to, more);
+	tree_print_entry(tree, &plan.parts[part].build, &to, more);
 	if (flow->modified)
 		mdv_flow_modify_print(tree->file, &mdv_flow_install_modified(flow)->modify);
 }
@@ -122,7 +126,8 @@ static int
 tree_print_default(struct tree *tree, const struct mdv_flow_default_rule *rule, unsigned int part)
 {
 	struct mdv_flow_build build;
-	char to[64] = "";
+	char text[64];
+	const struct tree_to to = { .text = text };
 	int ret;
 
 	if (part >= rule->nb_parts || tree->only != NULL)
@@ -130,12 +135,12 @@ tree_print_default(struct tree *tree, const struct mdv_flow_default_rule *rule, 
 	ret = mdv_flow_default_build(
 		tree->port, rule, rule->parts[part].id, mdv_flow_level_of(&rule->level), &build);
 	if (mdv_rss_classes[rule->parts[part].id].fields != 0)
-		snprintf(to, sizeof(to), "TIR: the redirection table by %s",
+		snprintf(text, sizeof(text), "TIR: the redirection table by %s",
 			mdv_rss_classes[rule->parts[part].id].name);
 	else
-		snprintf(to, sizeof(to), "TIR: the redirection table's first queue");
+		snprintf(text, sizeof(text), "TIR: the redirection table's first queue");
 	if (ret == 0)
-		tree_print_entry(tree, &build, to, " default rule");
+		tree_print_entry(tree, &build, &to, " default rule");
 	return ret;
 }
 
@@ -181,8 +186,9 @@ tree_print_sniffer(struct tree *tree)
 		mdv_flow_build_init(&build);
 		mdv_flow_dump_table(tree->file, 0, "SNIFFER");
 		mdv_flow_dump_group(tree->file, 0, &build);
-		mdv_flow_dump_entry(tree->file, 0, &build,
-			"TIR: the redirection table's first queue", " default rule");
+		mdv_flow_dump_entry(tree->file, 0, false);
+		fputs("TIR: the redirection table's first queue", tree->file);
+		mdv_flow_dump_match(tree->file, &build, " default rule");
 	}
 }
 

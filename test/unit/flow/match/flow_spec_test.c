@@ -76,7 +76,7 @@ test_dump_no_row(void **state)
 	assert_true(mdv_flow_build_append(&build, spec, sizeof(spec)) > 0);
 	file = open_memstream(&text, &size);
 	assert_non_null(file);
-	mdv_flow_dump_entry(file, 0, &build, "", "");
+	mdv_flow_dump_match(file, &build, "");
 	fclose(file);
 	assert_non_null(strstr(text, "    |-- spec 0x70: unknown\n"));
 	free(text);

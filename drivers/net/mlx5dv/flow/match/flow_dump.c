@@ -100,7 +100,7 @@ dump_spec(FILE *file, const struct mdv_flow_spec *row, const uint8_t *bytes, boo
  * @return the parts of the match criteria that they are in, one bit each
  */
 static unsigned int
-dump_match(FILE *file, const struct mdv_flow_build *build)
+dump_fields(FILE *file, const struct mdv_flow_build *build)
 {
 	unsigned int parts = 0, at = sizeof(build->attr);
 
@@ -133,7 +133,7 @@ mdv_flow_dump_group(FILE *file, unsigned int group, const struct mdv_flow_build 
 		[MDV_FLOW_SPEC_INNER] = "INNER",
 		[MDV_FLOW_SPEC_MISC2] = "MISC2",
 	};
-	const unsigned int parts = dump_match(NULL, build);
+	const unsigned int parts = dump_fields(NULL, build);
 	const char *separator = "";
 
 	fprintf(file, "|-- FG: 0x%x (", group);
@@ -165,18 +165,22 @@ dump_find_tag(const struct mdv_flow_build *build)
 }
 
 void
-mdv_flow_dump_entry(FILE *file, unsigned int entry, const struct mdv_flow_build *build,
-	const char *to, const char *more)
+mdv_flow_dump_entry(FILE *file, unsigned int entry, bool drop)
+{
+	fprintf(file, "  |-- FTE: 0x%x (%s) to (", entry, drop ? "DROP" : "FWD");
+}
+
+void
+mdv_flow_dump_match(FILE *file, const struct mdv_flow_build *build, const char *more)
 {
 	const bool dont_trap = (build->attr.flags & IBV_FLOW_ATTR_FLAGS_DONT_TRAP) != 0;
 	const uint32_t tag = dump_find_tag(build);
 
-	fprintf(file, "  |-- FTE: 0x%x (%s) to (%s%s)", entry, to[0] == '\0' ? "DROP" : "FWD", to,
-		dont_trap ? ", FT:next" : "");
+	fputs(dont_trap ? ", FT:next)" : ")", file);
 	if (tag != 0)
 		fprintf(file, " tag:0x%" PRIx32, tag);
 	fprintf(file, "%s\n", more);
-	dump_match(file, build);
+	dump_fields(file, build);
 }
 
 void

@@ -12,6 +12,7 @@
 #ifndef MDV_FLOW_DUMP_H
 #define MDV_FLOW_DUMP_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/log.h"
@@ -22,9 +23,10 @@
 void mdv_flow_dump_table(FILE *file, unsigned int table, const char *type);
 /** Print a group of the mask of @p build. */
 void mdv_flow_dump_group(FILE *file, unsigned int group, const struct mdv_flow_build *build);
-/** @param to the destinations, "" for none; @param more further facts about the entry */
-void mdv_flow_dump_entry(FILE *file, unsigned int entry, const struct mdv_flow_build *build,
-	const char *to, const char *more);
+/** Begin an entry; print its destinations, which may be many, then mdv_flow_dump_match(). */
+void mdv_flow_dump_entry(FILE *file, unsigned int entry, bool drop);
+/** End the entry's line, and print its fields. @param more further facts about the entry */
+void mdv_flow_dump_match(FILE *file, const struct mdv_flow_build *build, const char *more);
 
 /** Log all bytes that ibv_create_flow() will get. */
 void mdv_flow_dump_bytes(uint16_t port_id, const struct mdv_flow_build *build);
