@@ -28,9 +28,10 @@ may_be_another(uint32_t speed)
 static bool
 is_for(uint32_t speed, uint32_t netdev_speed)
 {
-	/* mlx5_ib has 1X SDR for 1 Gb/s. */
+	/* mlx5_ib has 1X SDR for both (Linux translate_eth_ext_proto_oper()). */
 	if (speed == RTE_ETH_SPEED_NUM_2_5G)
-		return netdev_speed == RTE_ETH_SPEED_NUM_1G;
+		return netdev_speed == RTE_ETH_SPEED_NUM_1G ||
+			netdev_speed == RTE_ETH_SPEED_NUM_100M;
 	/* uverbs has NDR for faster lanes (Linux copy_port_attr_to_resp()), which are XDR. */
 	return netdev_speed == 2 * speed;
 }

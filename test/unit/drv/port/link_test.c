@@ -105,6 +105,7 @@ both_sides_make_the_link(void **state)
 		{ true, false, -ENODEV, 25000, 0, 0, true, 25000 },
 		/* A 2.5 may be a 1, if the netdev says so. */
 		{ true, true, 0, 2500, 1000, 0, true, 1000 },
+		{ true, true, 0, 2500, 100, 0, true, 100 },
 		{ true, true, 0, 2500, 2500, 0, true, 2500 },
 		{ true, true, 0, 2500, 10000, 0, true, 2500 },
 		{ true, true, 0, 2500, 1000, -ENODATA, true, 2500 },
