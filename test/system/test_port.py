@@ -24,7 +24,8 @@ def test_port_info():
         assert "FLOW_RULE_KEEP" in info["Device capabilities"]
 
 
-@pytest.mark.parametrize("key,shown", [("10g", "10 Gbps"), ("25g", "25 Gbps"), ("100g", "100 Gbps")])
+@pytest.mark.parametrize("key,shown", [("2.5g", "2.5 Gbps"), ("5g", "5 Gbps"), ("10g", "10 Gbps"),
+                                       ("25g", "25 Gbps"), ("100g", "100 Gbps")])
 def test_reported_speed_is_the_ports(key, shown):
     with Testpmd(ports=[f"wire=loop,speed={key}"]) as pmd:
         assert pmd.info()["Link speed"] == shown

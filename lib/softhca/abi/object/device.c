@@ -362,9 +362,11 @@ shca_device_write_query_ex(struct shca_write *write)
 static const struct {
 	uint32_t mbps;
 	uint8_t width; /* 1: 1x, 2: 4x, 16: 2x */
-	uint8_t speed; /* 1 SDR, 4 QDR, 32 EDR, 64 HDR */
+	uint8_t speed; /* 1 SDR, 2 DDR, 4 QDR, 32 EDR, 64 HDR */
 } link_modes[] = {
 	{ 1000, 1, 1 },
+	{ 2500, 1, 1 },
+	{ 5000, 1, 2 },
 	{ 10000, 1, 4 },
 	{ 25000, 1, 32 },
 	{ 40000, 2, 4 },
