@@ -208,6 +208,7 @@ static const struct {
 	{ "50g", 50000 },
 	{ "100g", 100000 },
 	{ "200g", 200000 },
+	{ "400g", 400000 },
 };
 #define NB_SPEEDS (sizeof(speeds) / sizeof(speeds[0]))
 
@@ -460,7 +461,7 @@ const struct shca_key shca_keys[] = {
 		false, parse_model, print_model },
 	{ "mac", "XX:XX:XX:XX:XX:XX", "02:00:00:00:00:01, next port :02, ...", "address of the port",
 		false, parse_mac, print_mac },
-	{ "speed", "1g|2.5g|5g|10g|25g|40g|50g|100g|200g", DEFAULT_SPEED,
+	{ "speed", "1g|2.5g|5g|10g|25g|40g|50g|100g|200g|400g", DEFAULT_SPEED,
 		"link speed it reports; traffic is not shaped", false, parse_speed, print_speed },
 	{ "pace", "0|1", "1", "pcap: keep the capture's spacing (0: as fast as the queues take it)",
 		false, parse_pace, print_pace },

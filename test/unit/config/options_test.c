@@ -124,7 +124,7 @@ static const struct {
 	{ "mac=01:00:5e:00:00:01", "mac: '01:00:5e:00:00:01' is not a unicast address" },
 	{ "mac=00:00:00:00:00:00", "mac: '00:00:00:00:00:00' is not a unicast address" },
 	{ "speed=10",
-		"speed: no speed '10'; there are 1g, 2.5g, 5g, 10g, 25g, 40g, 50g, 100g, 200g" },
+		"speed: no speed '10'; there are 1g, 2.5g, 5g, 10g, 25g, 40g, 50g, 100g, 200g, 400g" },
 	{ "pace=2", "pace: '2' is neither 0 nor 1" },
 	{ "pace=yes", "pace: 'yes' is neither 0 nor 1" },
 	{ "repeat=-1", "repeat: '-1' is not a number of times (0: for ever)" },

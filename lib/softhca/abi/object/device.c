@@ -362,7 +362,7 @@ shca_device_write_query_ex(struct shca_write *write)
 static const struct {
 	uint32_t mbps;
 	uint8_t width; /* 1: 1x, 2: 4x, 16: 2x */
-	uint8_t speed; /* 1 SDR, 2 DDR, 4 QDR, 32 EDR, 64 HDR */
+	uint8_t speed; /* 1 SDR, 2 DDR, 4 QDR, 32 EDR, 64 HDR, 128 NDR */
 } link_modes[] = {
 	{ 1000, 1, 1 },
 	{ 2500, 1, 1 },
@@ -373,6 +373,7 @@ static const struct {
 	{ 50000, 16, 32 },
 	{ 100000, 2, 32 },
 	{ 200000, 2, 64 },
+	{ 400000, 2, 128 },
 };
 
 static void
