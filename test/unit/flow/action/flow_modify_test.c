@@ -51,6 +51,9 @@ static uint8_t kept[34] = { [33] = 1 }, kept_first[34] = { 1 };
 
 static const struct rte_flow_item_eth tunnel_eth = { .dst.addr_bytes = { 2, 0, 0, 0, 0, 0x0b },
 	.src.addr_bytes = { 2, 0, 0, 0, 0, 0x0a } };
+/* IEEE 802.1ad: a service tag; and the content's type, which a tag does not have. */
+static const struct rte_flow_item_eth service_eth = { .hdr.ether_type = RTE_BE16(0x88a8) },
+	untagged_eth = { .hdr.ether_type = RTE_BE16(0x0800) };
 static const struct rte_flow_item_vlan tunnel_vlan = { .tci = RTE_BE16(5) };
 static const struct rte_flow_item_ipv4 tunnel_ipv4 = { .hdr = { .src_addr = RTE_BE32(0xc0000201),
 	.dst_addr = RTE_BE32(0xc0000202), .type_of_service = 0x20 } };
@@ -67,6 +70,9 @@ static const struct rte_flow_item_nvgre tunnel_nvgre = { .tni = { 0, 0, 7 }, .fl
 #define NVGRE_OF(...) ACTION_CONF(NVGRE_ENCAP, DEFINITION(__VA_ARGS__))
 #define VXLAN_ITEMS ITEM_SPEC(ETH, &tunnel_eth), ITEM_SPEC(IPV4, &tunnel_ipv4), \
 	ITEM_SPEC(UDP, &tunnel_udp), ITEM_SPEC(VXLAN, &tunnel_vxlan)
+
+/* of an IPv4 header to the end */
+#define SERVICE_REST " 4520 0000 0000 0000 4011 0000 c0000201 c0000202 0004 12b5 0000 0000 08000000 00000700"
 
 #define TCP4  PATTERN(ITEM(ETH), ITEM(IPV4), ITEM(TCP))
 #define UDP4  PATTERN(ITEM(ETH), ITEM(IPV4), ITEM(UDP))
@@ -159,6 +165,12 @@ static const struct golden {
 	  "02000000000b 02000000000a 8100 0005 86dd  60100000 0000 11 09"
 	  "fd000000 00000000 00000000 00000001 fd000000 00000000 00000000 00000002"
 	  "0004 2118 0000 0000  08000000 00000700" },
+	{ SENT(UDP4, VXLAN_OF(ITEM_SPEC(ETH, &service_eth), ITEM_SPEC(VLAN, &tunnel_vlan),
+		ITEM_SPEC(IPV4, &tunnel_ipv4), ITEM_SPEC(UDP, &tunnel_udp), ITEM_SPEC(VXLAN, &tunnel_vxlan))),
+	  NULL, REFORMAT(L2_TO_L2_TUNNEL), "000000000000 000000000000 88a8 0005 0800" SERVICE_REST },
+	{ SENT(UDP4, VXLAN_OF(ITEM_SPEC(ETH, &untagged_eth), ITEM_SPEC(VLAN, &tunnel_vlan),
+		ITEM_SPEC(IPV4, &tunnel_ipv4), ITEM_SPEC(UDP, &tunnel_udp), ITEM_SPEC(VXLAN, &tunnel_vxlan))),
+	  NULL, REFORMAT(L2_TO_L2_TUNNEL), "000000000000 000000000000 8100 0005 0800" SERVICE_REST },
 	{ SENT(UDP4, NVGRE_OF(ITEM_SPEC(ETH, &tunnel_eth), ITEM_SPEC(IPV4, &tunnel_ipv4),
 		ITEM_SPEC(NVGRE, &tunnel_nvgre)), ACTION(COUNT)), NULL, REFORMAT(L2_TO_L2_TUNNEL),
 	  "02000000000b 02000000000a 0800  4520 0000 0000 0000 402f 0000 c0000201 c0000202  2000 6558 00000701" },

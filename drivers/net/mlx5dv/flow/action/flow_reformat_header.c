@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -60,10 +61,22 @@ header_fill_eth(struct header_state *state)
 	state->ether_type = state->at + offsetof(struct rte_ether_hdr, ether_type);
 }
 
+/** @return whether the header before says which kind of tag follows, as in-tree mlx5 lets it. */
+static bool
+header_has_tpid(const struct header_state *state)
+{
+	rte_be16_t type;
+
+	memcpy(&type, state->ether_type, sizeof(type));
+	return type == RTE_BE16(RTE_ETHER_TYPE_QINQ) || type == RTE_BE16(RTE_ETHER_TYPE_QINQ1) ||
+		type == RTE_BE16(RTE_ETHER_TYPE_QINQ2);
+}
+
 static void
 header_fill_vlan(struct header_state *state)
 {
-	header_set_type(state, RTE_BE16(RTE_ETHER_TYPE_VLAN));
+	if (!header_has_tpid(state))
+		header_set_type(state, RTE_BE16(RTE_ETHER_TYPE_VLAN));
 	state->ether_type = state->at + offsetof(struct rte_vlan_hdr, eth_proto);
 }
 
