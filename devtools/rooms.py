@@ -29,7 +29,7 @@ SOFTHCA = [
      "base steering/match steering model wire hw/format hw/state hw/check hw/queue hw/roce"),
     ("abi/core", ["lib/softhca/abi/core/"], "base fault steering/match steering model hw/check hw/roce hw/device"),
     ("abi/memory", ["lib/softhca/abi/memory/"], "base model hw/roce hw/device abi/core"),
-    ("abi/qp", ["lib/softhca/abi/qp/"], "base abi/core"),
+    ("abi/qp", ["lib/softhca/abi/qp/"], "base hw/roce abi/core"),
     ("abi/object", ["lib/softhca/abi/object/"],
      "base strict model hw/state hw/queue hw/roce abi/core abi/memory abi/qp"),
     ("abi/entry", ["lib/softhca/abi/entry/"],

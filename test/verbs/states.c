@@ -280,6 +280,25 @@ query(void)
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 }
 
+/** The way to another side by IP has the hop limit of Linux' route, whatever the program says (LX
+ * core/verbs.c ib_resolve_unicast_gid_dmac()); an address handle's is the program's. */
+static void
+hops(enum ibv_qp_type type)
+{
+	struct ibv_qp *qp = pair_qp(type, cq, NULL);
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	int mask = pair_init_attr(type, &attr);
+
+	rig_must(ibv_modify_qp(qp, &attr, mask), "RESET to INIT");
+	mask = pair_rtr_attr(type, 0x123456, &attr);
+	attr.ah_attr.grh.hop_limit = 0;
+	rig_must(ibv_modify_qp(qp, &attr, mask), "INIT to RTR");
+	rig_must(ibv_query_qp(qp, &attr, IBV_QP_AV, &init), "ibv_query_qp");
+	CHECK(attr.ah_attr.grh.hop_limit == 64, attr.ah_attr.grh.hop_limit);
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+}
+
 int
 main(void)
 {
@@ -294,6 +313,8 @@ main(void)
 	drained();
 	send_queue_failed();
 	query();
+	hops(IBV_QPT_RC);
+	hops(IBV_QPT_UC);
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	return rig_close();
 }

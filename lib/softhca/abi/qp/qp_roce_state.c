@@ -6,8 +6,11 @@
 #include "abi/qp/qp_roce.h"
 #include "abi/qp/qp_transition.h"
 #include "base/log.h"
+#include "hw/roce/group.h"
 
 #define NB_STATES (IBV_QPS_ERR + 1)
+/** Of Linux' routes, unless told otherwise (LX net/ip.h IPDEFTTL, IPV6_DEFAULT_HOPLIMIT). */
+#define ROUTE_HOPS 64
 
 /** The QP as verbs have it: an error in between changes the state. */
 static uint8_t
@@ -144,6 +147,16 @@ udp_source(uint32_t flow_label, uint32_t qpn, uint32_t dest_qpn)
 	return (uint16_t)(0xc000 | ((flow_label & 0x3fff) ^ (flow_label >> 14 & 0x3f)));
 }
 
+/** @return whether Linux asks its routes for the way, whose hop limit then replaces the program's
+ * (LX core/verbs.c ib_resolve_eth_dmac(), ib_resolve_unicast_gid_dmac()). */
+static bool
+is_routed(const struct shca_roce_path *path)
+{
+	const bool is_link_local = path->dgid[0] == 0xfe && (path->dgid[1] & 0xc0) == 0x80;
+
+	return !shca_group_is(path->dgid) && (path->is_v2 || !is_link_local);
+}
+
 static int
 take_path(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request,
 	struct shca_roce_path *path)
@@ -167,6 +180,8 @@ take_path(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *req
 	memcpy(route.dgid, dest->dgid, sizeof(route.dgid));
 	if (!shca_gid_path(dev, &route, path))
 		return -EINVAL;
+	if (is_routed(path))
+		path->hop_limit = ROUTE_HOPS;
 	return shca_gid_resolve(dev, dest->dgid, path->dmac);
 }
 
@@ -235,8 +250,10 @@ modify(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
 		conf.mtu = 4096;
 	if (request->attr_mask & IBV_QP_PORT)
 		qp->port = request->port_num;
-	if (request->attr_mask & IBV_QP_AV)
+	if (request->attr_mask & IBV_QP_AV) {
 		qp->dest = request->dest;
+		qp->dest.hop_limit = conf.path.hop_limit;
+	}
 	qp->roce_conf = conf;
 	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
 		shca_device_catch_up(qp->object.file->dev);
