@@ -299,6 +299,36 @@ hops(enum ibv_qp_type type)
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 }
 
+/** Resources for reads are powers of two, one at least (LX hw/mlx5/qp.c __mlx5_ib_modify_qp(),
+ * query_qp_attr()). */
+static void
+depths(void)
+{
+	static const struct {
+		uint8_t asked, has;
+	} rows[] = { { 0, 1 }, { 1, 1 }, { 3, 4 }, { 5, 8 }, { 16, 16 } };
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	int mask;
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ibv_qp *qp = pair_qp(IBV_QPT_RC, cq, NULL);
+
+		mask = pair_init_attr(IBV_QPT_RC, &attr);
+		rig_must(ibv_modify_qp(qp, &attr, mask), "RESET to INIT");
+		mask = pair_rtr_attr(IBV_QPT_RC, 0x123456, &attr);
+		attr.max_dest_rd_atomic = rows[i].asked;
+		rig_must(ibv_modify_qp(qp, &attr, mask), "INIT to RTR");
+		mask = pair_rts_attr(IBV_QPT_RC, &attr);
+		attr.max_rd_atomic = rows[i].asked;
+		rig_must(ibv_modify_qp(qp, &attr, mask), "RTR to RTS");
+		rig_must(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init), "ibv_query_qp");
+		CHECK(attr.max_rd_atomic == rows[i].has, attr.max_rd_atomic);
+		CHECK(attr.max_dest_rd_atomic == rows[i].has, attr.max_dest_rd_atomic);
+		rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	}
+}
+
 int
 main(void)
 {
@@ -315,6 +345,7 @@ main(void)
 	query();
 	hops(IBV_QPT_RC);
 	hops(IBV_QPT_UC);
+	depths();
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	return rig_close();
 }

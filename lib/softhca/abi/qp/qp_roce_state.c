@@ -185,6 +185,14 @@ take_path(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *req
 	return shca_gid_resolve(dev, dest->dgid, path->dmac);
 }
 
+/** The device has resources for a power of two of reads (LX hw/mlx5/qp.c __mlx5_ib_modify_qp(),
+ * log_sra_max and log_rra_max). */
+static uint32_t
+depth_of(uint8_t asked)
+{
+	return asked > 1 ? 1u << (32 - __builtin_clz(asked - 1u)) : asked;
+}
+
 static void
 take_values(const struct ib_uverbs_modify_qp *request, struct shca_roce_qp_conf *conf)
 {
@@ -203,9 +211,9 @@ take_values(const struct ib_uverbs_modify_qp *request, struct shca_roce_qp_conf 
 	if (attrs & IBV_QP_SQ_PSN)
 		conf->sq_psn = request->sq_psn & 0xffffff;
 	if (attrs & IBV_QP_MAX_QP_RD_ATOMIC)
-		conf->max_rd_atomic = request->max_rd_atomic;
+		conf->max_rd_atomic = depth_of(request->max_rd_atomic);
 	if (attrs & IBV_QP_MAX_DEST_RD_ATOMIC)
-		conf->max_dest_rd_atomic = request->max_dest_rd_atomic;
+		conf->max_dest_rd_atomic = depth_of(request->max_dest_rd_atomic);
 	if (attrs & IBV_QP_TIMEOUT)
 		conf->timeout = request->timeout & 31;
 	if (attrs & IBV_QP_RETRY_CNT)
@@ -287,8 +295,10 @@ shca_qp_query_roce(const struct shca_qp_object *qp, struct ib_uverbs_query_qp_re
 	response->dest_qp_num = conf->dest_qpn;
 	response->qp_access_flags = conf->access;
 	response->path_mtu = conf->mtu != 0 ? (uint8_t)(__builtin_ctz(conf->mtu) - 7) : 0;
-	response->max_rd_atomic = (uint8_t)conf->max_rd_atomic;
-	response->max_dest_rd_atomic = (uint8_t)conf->max_dest_rd_atomic;
+	/* query_qp_attr() of hw/mlx5/qp.c: logarithms, so that none is one. */
+	response->max_rd_atomic = conf->max_rd_atomic != 0 ? (uint8_t)conf->max_rd_atomic : 1;
+	response->max_dest_rd_atomic =
+		conf->max_dest_rd_atomic != 0 ? (uint8_t)conf->max_dest_rd_atomic : 1;
 	response->min_rnr_timer = conf->min_rnr_timer;
 	response->timeout = conf->timeout;
 	response->retry_cnt = conf->retries;
