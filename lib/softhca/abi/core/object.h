@@ -109,7 +109,6 @@ struct shca_file {
 	struct shca_bfregs bfregs;
 	uint32_t nb_objects[SHCA_NB_LIMITS];
 	struct shca_program program; /**< the context's */
-	uint64_t pinned_bytes;
 	uint64_t delay_ns; /**< delay of the current call: an injected fault */
 	bool is_run_again; /**< the current call has waited: its faults are counted */
 	uint64_t nb_calls; /**< so far, the current one among them */
@@ -173,6 +172,7 @@ struct shca_mr_object {
 	struct shca_mr *mr;
 	uint64_t user_start; /**< the application's address of its first byte */
 	uint64_t pinned_bytes;
+	pid_t pinned_by; /**< the process for whose limit they count */
 };
 
 struct shca_mw_object {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory regions: the request's checks; base/mem has the regions. */
 #include <errno.h>
-#include <linux/capability.h>
 
-#include "abi/core/caps.h"
 #include "abi/core/ioctl.h"
 #include "abi/core/mmap.h"
 #include "abi/memory/classes.h"
 #include "abi/memory/commands.h"
+#include "abi/memory/memlock.h"
 #include "abi/memory/methods.h"
 #include "base/mem.h"
 
@@ -37,7 +36,7 @@ destroy(struct shca_object *object)
 	struct shca_mr_object *mr = (struct shca_mr_object *)object;
 
 	shca_mem_dereg(shca_device_mem(object->file->dev), mr->mr);
-	object->file->pinned_bytes -= mr->pinned_bytes;
+	shca_memlock_give(mr->pinned_by, mr->pinned_bytes);
 	mr->pd->object.nb_users--;
 	if (mr->dm != NULL)
 		mr->dm->object.nb_users--;
@@ -69,13 +68,6 @@ pages_bytes(uint64_t start, uint64_t length)
 	return ((start + length + PAGE_MASK) & ~PAGE_MASK) - (start & ~PAGE_MASK);
 }
 
-/** The kernel counts pinned pages against RLIMIT_MEMLOCK (core/umem.c ib_umem_get). */
-static bool
-may_pin(const struct shca_file *file, uint64_t bytes)
-{
-	return shca_caps_has(CAP_IPC_LOCK) || file->pinned_bytes + bytes <= shca_user_memlock();
-}
-
 static int
 register_region(struct shca_file *file, const struct shca_pd_object *pd,
 	const struct ib_uverbs_reg_mr *request, uint8_t *start, struct shca_mr **mr)
@@ -84,14 +76,20 @@ register_region(struct shca_file *file, const struct shca_pd_object *pd,
 		pd->pdn, request->access_flags, mr);
 }
 
+/** @param[out] owner the process whose limit the pages count for */
 static int
-pin_region(
-	const struct shca_file *file, const struct ib_uverbs_reg_mr *request, struct shca_pin *pin)
+pin_region(const struct ib_uverbs_reg_mr *request, struct shca_pin *pin, pid_t *owner)
 {
-	if (!may_pin(file, pages_bytes(request->start, request->length)))
-		return -ENOMEM;
-	return shca_user_pin(request->start, request->length,
+	const uint64_t bytes = pages_bytes(request->start, request->length);
+	int ret = shca_memlock_take(bytes, owner);
+
+	if (ret != 0)
+		return ret;
+	ret = shca_user_pin(request->start, request->length,
 		(request->access_flags & IB_UVERBS_ACCESS_LOCAL_WRITE) != 0, pin);
+	if (ret != 0)
+		shca_memlock_give(*owner, bytes);
+	return ret;
 }
 
 /** As ib_umem_get(): up to the end of its last page it must be there. */
@@ -129,10 +127,11 @@ shca_mr_write_reg(struct shca_write *write)
 		return ret;
 	mr = (struct shca_mr_object *)object;
 	mr->pd = (struct shca_pd_object *)pd;
-	ret = pin_region(write->file, &request, &object->pins[0]);
+	ret = pin_region(&request, &object->pins[0], &mr->pinned_by);
 	if (ret != 0)
 		goto abort;
 	object->nb_pins = 1;
+	mr->pinned_bytes = pages_bytes(request.start, request.length);
 	ret = register_region(write->file, mr->pd, &request, object->pins[0].start, &mr->mr);
 	if (ret != 0)
 		goto abort;
@@ -145,8 +144,6 @@ shca_mr_write_reg(struct shca_write *write)
 	if (ret != 0)
 		goto dereg;
 	mr->user_start = request.start;
-	mr->pinned_bytes = pages_bytes(request.start, request.length);
-	write->file->pinned_bytes += mr->pinned_bytes;
 	pd->nb_users++;
 	shca_object_commit(write->file, object);
 	return 0;
@@ -154,6 +151,7 @@ shca_mr_write_reg(struct shca_write *write)
 dereg:
 	shca_mem_dereg(shca_device_mem(write->file->dev), mr->mr);
 abort:
+	shca_memlock_give(mr->pinned_by, mr->pinned_bytes);
 	shca_object_abort(write->file, object);
 	return ret;
 }
@@ -220,9 +218,29 @@ keeps_key(const struct ib_uverbs_rereg_mr *request, const struct shca_mr_object 
 /** What a region is registered again with. */
 struct rereg {
 	struct shca_pd_object *pd;
+	bool keeps_pages; /* pinned before; then no more than their address is here */
 	struct shca_pin pin;
+	pid_t pinned_by;
 	struct ib_uverbs_reg_mr merged;
 };
+
+/** Pages stay where the kernel keeps its umem: those that are read alone are pinned so. */
+static bool
+keeps_pages(const struct ib_uverbs_rereg_mr *request, const struct shca_mr_object *mr,
+	const struct ib_uverbs_reg_mr *merged)
+{
+	return (request->flags & REREG_TRANSLATION) == 0 &&
+		(mr->mr->is_writable || (merged->access_flags & IB_UVERBS_ACCESS_LOCAL_WRITE) == 0);
+}
+
+static void
+unpin_rereg(struct rereg *how)
+{
+	if (how->keeps_pages)
+		return;
+	shca_user_unpin(&how->pin);
+	shca_memlock_give(how->pinned_by, pages_bytes(how->merged.start, how->merged.length));
+}
 
 /** @param[out] region the old one, changed, or another one */
 static int
@@ -245,12 +263,14 @@ take_rereg(struct shca_file *file, struct shca_mr_object *mr, const struct rereg
 {
 	if (region != mr->mr)
 		shca_mem_dereg(shca_device_mem(file->dev), mr->mr);
-	shca_object_repin(&mr->object, mr->object.pins[0].start, &how->pin);
 	mr->mr = region;
-	mr->user_start = how->merged.start;
-	file->pinned_bytes -= mr->pinned_bytes;
-	mr->pinned_bytes = pages_bytes(how->merged.start, how->merged.length);
-	file->pinned_bytes += mr->pinned_bytes;
+	if (!how->keeps_pages) {
+		shca_object_repin(&mr->object, mr->object.pins[0].start, &how->pin);
+		shca_memlock_give(mr->pinned_by, mr->pinned_bytes);
+		mr->pinned_by = how->pinned_by;
+		mr->user_start = how->merged.start;
+		mr->pinned_bytes = pages_bytes(how->merged.start, how->merged.length);
+	}
 	mr->pd->object.nb_users--;
 	mr->pd = how->pd;
 	how->pd->object.nb_users++;
@@ -267,8 +287,11 @@ prepare_rereg(struct shca_file *file, const struct ib_uverbs_rereg_mr *request,
 		ret = shca_object_find(file, &shca_pd_class, request->pd_handle, &pd);
 	if (ret == 0)
 		ret = merge_rereg(request, mr, &how->merged);
-	if (ret == 0)
-		ret = pin_region(file, &how->merged, &how->pin);
+	how->keeps_pages = ret == 0 && keeps_pages(request, mr, &how->merged);
+	if (how->keeps_pages)
+		how->pin = (struct shca_pin){ .start = mr->object.pins[0].start };
+	else if (ret == 0)
+		ret = pin_region(&how->merged, &how->pin, &how->pinned_by);
 	how->pd = (struct shca_pd_object *)pd;
 	return ret;
 }
@@ -303,7 +326,7 @@ shca_mr_write_rereg(struct shca_write *write)
 	old = *mr->mr;
 	ret = change_region(write->file, mr, &how, keeps_key(&request, mr, &how.merged), &region);
 	if (ret != 0) {
-		shca_user_unpin(&how.pin);
+		unpin_rereg(&how);
 		return ret;
 	}
 	response = (struct ib_uverbs_rereg_mr_resp){ .lkey = region->lkey, .rkey = region->lkey };
@@ -313,7 +336,7 @@ shca_mr_write_rereg(struct shca_write *write)
 			*region = old;
 		else
 			shca_mem_dereg(shca_device_mem(write->file->dev), region);
-		shca_user_unpin(&how.pin);
+		unpin_rereg(&how);
 		return ret;
 	}
 	take_rereg(write->file, mr, &how, region);
