@@ -20,6 +20,7 @@
 #include "hw/queue/loopback.h"
 #include "hw/roce/gid.h"
 #include "hw/roce/group.h"
+#include "hw/roce/roce_wqe.h"
 
 #define OFFSET_END(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
@@ -43,7 +44,6 @@ static_assert((int)UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS ==
 #define BF_REG_BYTES  512
 #define CACHE_LINE    64
 #define LOG_UAR_BYTES 12
-#define MAX_MSG_BYTES (1u << 30)
 #define RAW_PACKET    (1u << IBV_QPT_RAW_PACKET)
 
 /** A function has an event queue a CPU. */
@@ -403,7 +403,7 @@ fill_port(const struct shca_file *file, uint64_t port, struct ib_uverbs_query_po
 		return -EINVAL;
 	*response = (struct ib_uverbs_query_port_resp){
 		.port_cap_flags = IB_UVERBS_PCF_CM_SUP | IB_UVERBS_PCF_IP_BASED_GIDS,
-		.max_msg_sz = MAX_MSG_BYTES,
+		.max_msg_sz = SHCA_ROCE_MESSAGE_MAX,
 		.gid_tbl_len = SHCA_NB_GIDS,
 		.pkey_tbl_len = 1,
 		.max_mtu = IBV_MTU_4096,

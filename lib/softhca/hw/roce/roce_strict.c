@@ -14,7 +14,6 @@
 #include "strict/findings.h"
 
 #define TEXT_MAX       512
-#define MESSAGE_MAX    (1u << 30) /* the port's max_msg_sz */
 #define ATOMIC_BYTES   8
 #define DS_RESERVED    0xc0 /* of the control segment's second word (PRM) */
 #define QPN_MANAGEMENT 1    /* numbers up to this one are of management (IBTA 3.5.4) */
@@ -191,7 +190,7 @@ check_request(const struct shca_roce_qp *qp)
 		return SHCA_NB_FINDINGS;
 	if (!is_datagram && !shca_requester_may_be_asked(&qp->requester.conf, wr))
 		return SHCA_FINDING_WQE_FORM;
-	if (wr->length > (is_datagram ? port_bytes(qp->dev) : MESSAGE_MAX))
+	if (wr->length > (is_datagram ? port_bytes(qp->dev) : SHCA_ROCE_MESSAGE_MAX))
 		return SHCA_FINDING_SEND_LENGTH;
 	if (is_atomic(wr) && wr->va % ATOMIC_BYTES != 0)
 		return SHCA_FINDING_ATOMIC_ADDRESS;

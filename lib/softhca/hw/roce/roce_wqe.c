@@ -117,7 +117,7 @@ decode_data(const uint8_t *bytes, uint32_t offset, uint32_t length, struct shca_
 		sum += segment->length;
 		wqe->nb_segments++;
 	}
-	if (sum > 1u << 31)
+	if (sum > SHCA_ROCE_MESSAGE_MAX)
 		return MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
 	wqe->wr.length = (uint32_t)sum;
 	return 0;

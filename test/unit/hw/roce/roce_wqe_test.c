@@ -179,6 +179,24 @@ inlined_write_with_fence(void **state)
 	assert_memory_equal(wqe.segment[0].inlined, segment + 4, 21);
 }
 
+/** A port's longest message (max_msg_sz) has 1 GiB: a longer one is a local length error (IBTA
+ * 11.6.2). */
+static void
+longest_message(void **state)
+{
+	struct shca_roce_wqe wqe;
+
+	(void)state;
+	for (uint32_t more = 0; more <= 1; more++) {
+		start(MLX5_OPCODE_RDMA_WRITE, 0);
+		add_remote();
+		add_pointer(1u << 29);
+		add_pointer((1u << 29) + more);
+		assert_int_equal(decode(SHCA_ROCE_WQE_CONNECTED, &wqe),
+			more == 0 ? 0 : MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR);
+	}
+}
+
 static void
 atomic_of_8_bytes(void **state)
 {
@@ -259,6 +277,7 @@ main(void)
 		cmocka_unit_test(write_to_an_srq),
 		cmocka_unit_test(send_of_two_segments),
 		cmocka_unit_test(inlined_write_with_fence),
+		cmocka_unit_test(longest_message),
 		cmocka_unit_test(atomic_of_8_bytes),
 		cmocka_unit_test(datagram),
 		cmocka_unit_test(broken_ones),
