@@ -11,6 +11,11 @@
 #include "abi/object/methods.h"
 #include "base/log.h"
 
+/** What Linux 6.1 knows of the provider's answer. */
+#define ANSWER_BYTES                                                                               \
+	(offsetof(struct mlx5_ib_create_ah_resp, dmac) +                                           \
+		sizeof(((struct mlx5_ib_create_ah_resp *)0)->dmac))
+
 static void
 destroy(struct shca_object *object)
 {
@@ -72,13 +77,16 @@ shca_ah_write_create(struct shca_write *write)
 		ret = check(write->file, &request.attr, driver_response.dmac);
 	if (ret == 0)
 		ret = shca_object_find(write->file, &shca_pd_class, request.pd_handle, &pd);
+	/* mlx5_ib_create_ah(): libmlx5 cannot do without the MAC. */
+	if (ret == 0 && write->driver_out->length < ANSWER_BYTES)
+		ret = -EINVAL;
 	if (ret == 0)
 		ret = shca_object_reserve(write->file, &shca_ah_class, &object);
 	if (ret != 0)
 		return ret;
 	response = (struct ib_uverbs_create_ah_resp){ .ah_handle = object->handle };
-	driver_response.response_length = sizeof(driver_response);
-	ret = shca_user_write(write->driver_out, &driver_response, sizeof(driver_response));
+	driver_response.response_length = ANSWER_BYTES;
+	ret = shca_user_write(write->driver_out, &driver_response, ANSWER_BYTES);
 	if (ret == 0)
 		ret = shca_user_write(write->out, &response, sizeof(response));
 	if (ret != 0) {
