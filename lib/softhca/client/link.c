@@ -469,6 +469,22 @@ shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_t po
 	return complain(ret != 0 ? ret : arrival.reply.ret);
 }
 
+pid_t
+shca_link_fork(pid_t (*fork_fn)(void))
+{
+	int fd = shca_share_has_moved() ? take_link(NULL) : -1;
+	const pid_t pid = shca_share_fork(fork_fn, fd >= 0 ? say : NULL, &fd);
+	const int error = errno;
+
+	/* The child makes connections of its own. */
+	if (fd >= 0 && pid == 0)
+		close(fd);
+	else if (fd >= 0)
+		put_link(fd, true);
+	errno = error;
+	return pid;
+}
+
 void
 shca_link_lock(void)
 {

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "keeper/message.h"
 
@@ -40,6 +41,9 @@ void shca_link_closed(void);
  */
 int shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_t portid,
 	int (*send)(void *arg, const void *bytes, size_t length), void *arg);
+
+/** Call @p fork_fn, fork() itself, so that moved memory becomes the child's as it is then. */
+pid_t shca_link_fork(pid_t (*fork_fn)(void));
 
 /** @{ For pthread_atfork(). */
 void shca_link_lock(void);

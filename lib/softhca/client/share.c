@@ -279,17 +279,23 @@ take_all_back(void)
 
 struct forking {
 	pid_t (*fork_fn)(void);
+	shca_share_fn say;
+	void *say_arg;
 	pid_t pid;
 	int error;
 	int ends[2];
 };
 
-/** Both processes have the moved memory until the child has its own: the parent waits so long. */
+/** Both processes have the moved memory until the child has its own: the parent waits so long, and
+ * its other threads, which have locks that the child believes to have, stand still. */
 static void
 run_fork(void *arg)
 {
+	static const struct shca_share none;
 	struct forking *forking = arg;
-	char byte;
+	bool stands_still = forking->say != NULL &&
+		forking->say(forking->say_arg, SHCA_MESSAGE_FORK, forking->ends[0], &none) == 0;
+	char byte = 0;
 
 	forking->pid = forking->fork_fn();
 	forking->error = errno;
@@ -298,19 +304,28 @@ run_fork(void *arg)
 			SHCA_ERR("fork: no memory for what was shared with the keeper");
 			_exit(127);
 		}
+		syscall(SYS_write, forking->ends[1], &byte, 1);
 		syscall(SYS_close, forking->ends[0]);
 		syscall(SYS_close, forking->ends[1]);
 		return;
 	}
 	syscall(SYS_close, forking->ends[1]);
+	if (forking->pid < 0 && stands_still)
+		forking->say(forking->say_arg, SHCA_MESSAGE_SHARE, -1, &none);
 	if (forking->pid > 0)
 		while (syscall(SYS_read, forking->ends[0], &byte, 1) < 0 && errno == EINTR)
 			;
 	syscall(SYS_close, forking->ends[0]);
 }
 
+bool
+shca_share_has_moved(void)
+{
+	return atomic_load(&root.nb_moves) != 0;
+}
+
 pid_t
-shca_share_fork(pid_t (*fork_fn)(void))
+shca_share_fork(pid_t (*fork_fn)(void), shca_share_fn say, void *arg)
 {
 	static struct forking forking; /* not on the stack, which may be moved memory */
 	sigset_t signals;
@@ -318,7 +333,13 @@ shca_share_fork(pid_t (*fork_fn)(void))
 	int error;
 
 	lock_begin(&signals);
-	forking = (struct forking){ .fork_fn = fork_fn, .pid = -1, .error = ENOMEM };
+	forking = (struct forking){
+		.fork_fn = fork_fn,
+		.say = say,
+		.say_arg = arg,
+		.pid = -1,
+		.error = ENOMEM,
+	};
 	if (atomic_load(&root.nb_moves) == 0 || pipe2(forking.ends, O_CLOEXEC) != 0 ||
 		!run_there(run_fork, &forking)) {
 		forking.pid = fork_fn();

@@ -8,6 +8,7 @@
 #ifndef SHCA_CLIENT_SHARE_H
 #define SHCA_CLIENT_SHARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,7 +23,7 @@ struct shca_share {
 	uint64_t offset;        /**< there */
 };
 
-/** Say STOP or SHARE of it to the keeper, with a file if @p fd is one. No memory is allocated and
+/** Say STOP, SHARE or FORK to the keeper, with a file if @p fd is one. No memory is allocated and
  * no lock taken, as the threads that stand still may have it. @return 0 or a negative errno. */
 typedef int (*shca_share_fn)(
 	void *arg, enum shca_message_type type, int fd, const struct shca_share *share);
@@ -33,9 +34,14 @@ typedef int (*shca_share_fn)(
  * more), or what @p say returns.
  */
 int shca_share(const struct shca_share *share, shca_share_fn say, void *arg);
-/** Call @p fork_fn, fork() or _Fork() itself; then what was moved is the child's own. As safe in
- * signal handlers as @p fork_fn. */
-pid_t shca_share_fork(pid_t (*fork_fn)(void));
+/**
+ * Call @p fork_fn, fork() or _Fork() itself; then what was moved is the child's own. As safe in
+ * signal handlers as @p fork_fn and @p say.
+ * @param say NULL: other threads do not stand still meanwhile
+ */
+pid_t shca_share_fork(pid_t (*fork_fn)(void), shca_share_fn say, void *arg);
+/** @return whether memory has moved, so that shca_share_fork() has something to do. */
+bool shca_share_has_moved(void);
 /**
  * Call @p madvise_fn, madvise() itself, with MADV_DONTNEED or MADV_FREE: what has moved behaves as
  * private memory does. Takes no lock: allocators call this with theirs, which fork() waits for.

@@ -51,6 +51,10 @@ enum shca_message_type {
 	SHCA_MESSAGE_STOP,
 	/** They go on; if a file comes along the bytes have moved. */
 	SHCA_MESSAGE_SHARE,
+	/** Thread @a tid is about to fork: from then on no thread goes on but the child's, until it
+	 * has written to the pipe that comes along, or ended. -ESRCH: there is no other thread.
+	 * If there is no child, SHARE without a file is next. */
+	SHCA_MESSAGE_FORK,
 	SHCA_MESSAGE_NB,
 };
 

@@ -36,6 +36,7 @@ struct session {
 	struct shca_process *process;
 	struct shca_user user;          /* of the request that runs */
 	struct shca_stop stop;          /* between STOP and SHARE */
+	struct shca_stop_fork fork;     /* that is to come */
 	struct shca_memory_range range; /* that has to be shared */
 	bool is_to_share;
 	int passed_fd; /* that came with the request, or -1 */
@@ -266,6 +267,14 @@ run_share(struct session *session, const struct shca_message *message)
 	return ret;
 }
 
+static int
+run_fork(struct session *session, const struct shca_message *message)
+{
+	if (session->passed_fd < 0)
+		return -EBADF;
+	return shca_stop_before_fork(&session->fork, session->process->pid, message->tid);
+}
+
 static int (*const rows[SHCA_MESSAGE_NB])(
 	struct session *session, const struct shca_message *message) = {
 	[SHCA_MESSAGE_OPEN] = run_open,
@@ -275,6 +284,7 @@ static int (*const rows[SHCA_MESSAGE_NB])(
 	[SHCA_MESSAGE_NETLINK] = run_netlink,
 	[SHCA_MESSAGE_STOP] = run_stop,
 	[SHCA_MESSAGE_SHARE] = run_share,
+	[SHCA_MESSAGE_FORK] = run_fork,
 };
 
 /** Take the sender, and a descriptor if one came along. */
@@ -449,6 +459,8 @@ serve(void *arg)
 	while (receive(session, &message, &length)) {
 		const bool goes_on = answer(session, run(session, &message, length));
 
+		if (session->fork.tid != 0)
+			shca_stop_at_fork(&session->fork, session->fd, session->passed_fd);
 		if (session->passed_fd >= 0)
 			close(session->passed_fd);
 		session->passed_fd = -1;

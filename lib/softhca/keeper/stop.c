@@ -4,15 +4,23 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/log.h"
+
+/** Between looks whether a thread has forked. */
+#define FORK_STEP_NS 100000
+/** A child that is not done by then never will be, likely; nobody waits for it any longer. */
+#define CHILD_PATIENCE_MS 10000
 
 /** @return the number of a thread in its own namespace of processes, or -1. */
 static pid_t
@@ -148,4 +156,102 @@ shca_stop_end(struct shca_stop *stop)
 				(void *)(uintptr_t)stop->threads[i].signal);
 	free(stop->threads);
 	*stop = (struct shca_stop){ 0 };
+}
+
+/** @return how many threads there are. @param[out] tid the one that the process knows as @p inner
+ */
+static unsigned int
+find_thread(pid_t pid, pid_t inner, pid_t *tid)
+{
+	const struct dirent *entry;
+	unsigned int nb = 0;
+	char path[64];
+	DIR *dir;
+
+	*tid = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		const pid_t number = (pid_t)atoi(entry->d_name);
+
+		nb += number != 0;
+		if (number != 0 && inner_tid(pid, number) == inner)
+			*tid = number;
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return nb;
+}
+
+int
+shca_stop_before_fork(struct shca_stop_fork *fork, pid_t pid, pid_t tid)
+{
+	pid_t found;
+
+	if (find_thread(pid, tid, &found) < 2 || found == 0)
+		return -ESRCH;
+	if (ptrace(PTRACE_SEIZE, found, NULL, (void *)PTRACE_O_TRACEFORK) != 0)
+		return -errno;
+	*fork = (struct shca_stop_fork){ .pid = pid, .inner = tid, .tid = found };
+	return 0;
+}
+
+/** Wait until the thread stands still: it has forked, or there is no child. @return the child or 0;
+ * @param[out] signal that has arrived meanwhile, or 0 */
+static pid_t
+await_child(const struct shca_stop_fork *fork, int said, int *signal)
+{
+	const struct timespec step = { .tv_nsec = FORK_STEP_NS };
+	struct pollfd pollfd = { .fd = said, .events = POLLIN };
+	unsigned long child = 0;
+	bool is_over = false;
+	int status = 0;
+	pid_t ret;
+
+	*signal = 0;
+	while ((ret = waitpid(fork->tid, &status, __WALL | (is_over ? 0 : WNOHANG))) == 0) {
+		is_over = ppoll(&pollfd, 1, &step, NULL) == 1;
+		if (is_over && ptrace(PTRACE_INTERRUPT, fork->tid, NULL, NULL) != 0)
+			return 0;
+	}
+	if (ret != fork->tid || !WIFSTOPPED(status))
+		return 0;
+	if (status >> 16 == PTRACE_EVENT_FORK &&
+		ptrace(PTRACE_GETEVENTMSG, fork->tid, NULL, &child) == 0)
+		return (pid_t)child;
+	*signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
+	return 0;
+}
+
+/** Let the child, which stands still from its beginning, go on until it is done. */
+static void
+run_child(pid_t child, int done)
+{
+	struct pollfd pollfds[] = { { .fd = done, .events = POLLIN }, { .events = POLLIN } };
+	int status;
+
+	pollfds[1].fd = (int)syscall(SYS_pidfd_open, child, 0);
+	if (waitpid(child, &status, __WALL) == child && WIFSTOPPED(status))
+		ptrace(PTRACE_DETACH, child, NULL, NULL);
+	if (pollfds[1].fd < 0)
+		return;
+	while (poll(pollfds, 2, CHILD_PATIENCE_MS) < 0 && errno == EINTR)
+		;
+	close(pollfds[1].fd);
+}
+
+void
+shca_stop_at_fork(struct shca_stop_fork *fork, int said, int done)
+{
+	struct shca_stop stop = { 0 };
+	int signal;
+	const pid_t child = await_child(fork, said, &signal);
+
+	if (child != 0) {
+		(void)shca_stop_others(&stop, fork->pid, fork->inner);
+		run_child(child, done);
+		shca_stop_end(&stop);
+	}
+	ptrace(PTRACE_DETACH, fork->tid, NULL, (void *)(uintptr_t)signal);
+	*fork = (struct shca_stop_fork){ 0 };
 }

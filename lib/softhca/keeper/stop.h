@@ -26,4 +26,21 @@ int shca_stop_others(struct shca_stop *stop, pid_t pid, pid_t tid);
 /** By the thread that stopped them. All-zero is allowed. */
 void shca_stop_end(struct shca_stop *stop);
 
+/** A thread that is about to fork. */
+struct shca_stop_fork {
+	pid_t pid, inner; /**< the process, and the thread as that knows it */
+	pid_t tid;        /**< 0: none */
+};
+
+/** Wait for the fork of the thread that @p pid itself knows as @p tid. @return 0; -ESRCH: it has no
+ * other threads; or why it cannot be traced. */
+int shca_stop_before_fork(struct shca_stop_fork *fork, pid_t pid, pid_t tid);
+/**
+ * When the thread has forked, which holds its locks still (those of malloc() among them), stop it
+ * and the others until the child is done. By the thread that called shca_stop_before_fork().
+ * @param said readable when the program has something to say: there is no child
+ * @param done readable when the child is done
+ */
+void shca_stop_at_fork(struct shca_stop_fork *fork, int said, int done);
+
 #endif /* SHCA_KEEPER_STOP_H */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <utmp.h>
 
+#include "client/link.h"
 #include "client/share.h"
 #include "preload/route.h"
 
@@ -31,7 +32,7 @@ bind_next(void)
 EXPORT pid_t
 fork(void)
 {
-	return shca_share_fork(NEXT(fork));
+	return shca_link_fork(NEXT(fork));
 }
 
 /**
@@ -44,7 +45,7 @@ fork(void)
 EXPORT pid_t
 _Fork(void)
 {
-	const pid_t pid = shca_share_fork(NEXT(_Fork));
+	const pid_t pid = shca_share_fork(NEXT(_Fork), NULL, NULL);
 
 	if (pid == 0)
 		shca_route_forked();

@@ -151,7 +151,7 @@ test_a_child_has_its_own(void **state)
 	pid_t pid;
 
 	(void)state;
-	pid = shca_share_fork(fork);
+	pid = shca_share_fork(fork, NULL, NULL);
 	if (pid == 0) {
 		memory[7] = 'c';
 		_exit(memory[PAGE] == 'a' ? 0 : 1);
@@ -247,7 +247,7 @@ test_what_may_not_be_read(void **state)
 
 	(void)state;
 	assert_int_equal(syscall(SYS_mprotect, memory, BYTES, PROT_NONE), 0);
-	pid = shca_share_fork(fork);
+	pid = shca_share_fork(fork, NULL, NULL);
 	if (pid == 0) {
 		if (syscall(SYS_write, keeper.fd, memory + PAGE, 1) != -1 || errno != EFAULT ||
 			syscall(SYS_mprotect, memory, BYTES, PROT_READ) != 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads of another process stand still, and go on: none is lost, none was forgotten. */
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -24,6 +25,8 @@ static struct shared {
 	_Atomic uint64_t main_count;
 	_Atomic int nb_signals;
 	_Atomic pid_t main_tid;
+	_Atomic int is_to_fork, has_forked;
+	_Atomic int nb_moved; /* while a child looked */
 } * shared;
 
 static void *
@@ -45,6 +48,42 @@ on_signal(int number)
 {
 	(void)number;
 	atomic_fetch_add(&shared->nb_signals, 1);
+}
+
+/** The child of a fork: nothing moves until it says so. */
+static _Noreturn void
+look(int done)
+{
+	uint64_t seen[NB_THREADS];
+
+	for (unsigned int i = 0; i < NB_THREADS; i++)
+		seen[i] = shared->count[i];
+	usleep(20000);
+	for (unsigned int i = 0; i < NB_THREADS; i++)
+		shared->nb_moved += seen[i] != shared->count[i];
+	shared->nb_moved += shared->has_forked;
+	_exit(write(done, "", 1) == 1 ? 0 : 1);
+}
+
+/** Main thread of the process that forks when it is told so. */
+static _Noreturn void
+fork_when_told(int done)
+{
+	pthread_t thread;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned int i = 0; i < NB_THREADS; i++)
+		if (pthread_create(&thread, NULL, count, &shared->count[i]) != 0)
+			_exit(1);
+	atomic_store(&shared->main_tid, (pid_t)syscall(SYS_gettid));
+	for (;;) {
+		atomic_fetch_add(&shared->main_count, 1);
+		if (!atomic_exchange(&shared->is_to_fork, 0))
+			continue;
+		if (fork() == 0)
+			look(done);
+		atomic_store(&shared->has_forked, 1);
+	}
 }
 
 static _Noreturn void
@@ -123,10 +162,64 @@ others_stand_still(void **state)
 	munmap(shared, sizeof(*shared));
 }
 
+static void
+until_a_child_is_done(void **state)
+{
+	int said[2], done[2];
+	struct shca_stop_fork forking = { 0 };
+	pid_t pid;
+
+	(void)state;
+	shared = mmap(
+		NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(shared != MAP_FAILED);
+	assert_int_equal(pipe(said) | pipe(done), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		fork_when_told(done[1]);
+	while (shared->main_tid == 0)
+		usleep(100);
+	for (unsigned int round = 0; round < 5; round++) {
+		char byte;
+
+		assert_int_equal(shca_stop_before_fork(&forking, pid, shared->main_tid), 0);
+		assert_int_equal(forking.tid, shared->main_tid);
+		atomic_store(&shared->has_forked, 0);
+		atomic_store(&shared->is_to_fork, 1);
+		shca_stop_at_fork(&forking, said[0], done[0]);
+		assert_int_equal(forking.tid, 0);
+		assert_int_equal(read(done[0], &byte, 1), 1);
+		assert_int_equal(shared->nb_moved, 0);
+		wait_for_more(&shared->main_count);
+		for (unsigned int i = 0; i < NB_THREADS; i++)
+			wait_for_more(&shared->count[i]);
+	}
+	/* It does not come to that: the program says something else. */
+	assert_int_equal(shca_stop_before_fork(&forking, pid, shared->main_tid), 0);
+	assert_int_equal(write(said[1], "", 1), 1);
+	shca_stop_at_fork(&forking, said[0], done[0]);
+	wait_for_more(&shared->main_count);
+	/* Nor when it ends. */
+	assert_int_equal(shca_stop_before_fork(&forking, pid, shared->main_tid), 0);
+	kill(pid, SIGKILL);
+	shca_stop_at_fork(&forking, done[0], done[0]);
+	waitpid(pid, NULL, __WALL);
+	assert_int_equal(shca_stop_before_fork(&forking, getpid(), getpid()), -ESRCH);
+	for (unsigned int i = 0; i < 2; i++) {
+		close(said[i]);
+		close(done[i]);
+	}
+	munmap(shared, sizeof(*shared));
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(others_stand_still) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(others_stand_still),
+		cmocka_unit_test(until_a_child_is_done),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A child has what was in registered memory when its parent forked, whatever the parent's other
+ * threads do meanwhile. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+#define NB_FORKS 50
+#define NB_PAGES 64
+#define PAGE     4096u
+
+/** Pages that a thread keeps alike, under a lock that fork() takes, as it takes that of malloc().
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile uint64_t (*pages)[PAGE / sizeof(uint64_t)];
+static uint64_t at_fork;
+static atomic_bool is_ending;
+
+static void
+before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+	at_fork = pages[0][0];
+}
+
+static void
+after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void *
+keep_alike(void *arg)
+{
+	while (!atomic_load(&is_ending)) {
+		pthread_mutex_lock(&lock);
+		for (unsigned int i = 0; i < NB_PAGES; i++)
+			pages[i][0]++;
+		pthread_mutex_unlock(&lock);
+	}
+	return arg;
+}
+
+/** Memory that touches no other, such as a thread's stack. */
+static void *
+map_alone(size_t bytes)
+{
+	uint8_t *all =
+		mmap(NULL, bytes + 2 * (size_t)PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (all == MAP_FAILED || mprotect(all + PAGE, bytes, PROT_READ | PROT_WRITE) != 0)
+		rig_die("mmap");
+	return all + PAGE;
+}
+
+static void
+check_child(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (unsigned int i = 0; i < NB_PAGES; i++)
+			if (pages[i][0] != at_fork)
+				_exit(1);
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		rig_die("fork");
+	CHECK(status == 0, status);
+}
+
+int
+main(void)
+{
+	struct ibv_mr *mr;
+	pthread_t thread;
+	uint64_t count;
+
+	rig_open();
+	pages = map_alone(NB_PAGES * PAGE);
+	mr = ibv_reg_mr(rig_pd, (void *)(uintptr_t)pages, NB_PAGES * PAGE, IBV_ACCESS_LOCAL_WRITE);
+	if (mr == NULL)
+		rig_die("ibv_reg_mr");
+	rig_must(pthread_atfork(before_fork, after_fork, after_fork), "pthread_atfork");
+	rig_must(pthread_create(&thread, NULL, keep_alike, NULL), "pthread_create");
+	for (unsigned int i = 0; i < NB_FORKS; i++)
+		check_child();
+	/* The thread has gone on. */
+	count = at_fork;
+	while (pages[0][0] == count)
+		;
+	atomic_store(&is_ending, true);
+	rig_must(pthread_join(thread, NULL), "pthread_join");
+	check_child();
+	rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
+	return rig_close();
+}
