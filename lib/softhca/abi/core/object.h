@@ -109,9 +109,9 @@ struct shca_file {
 	struct shca_bfregs bfregs;
 	uint32_t nb_objects[SHCA_NB_LIMITS];
 	struct shca_program program; /**< the context's */
-	uint64_t delay_ns; /**< delay of the current call: an injected fault */
-	bool is_run_again; /**< the current call has waited: its faults are counted */
-	uint64_t nb_calls; /**< so far, the current one among them */
+	uint64_t delay_ns;           /**< delay of the current call: an injected fault */
+	bool is_run_again;           /**< the current call has waited: its faults are counted */
+	uint64_t nb_calls;           /**< so far, the current one among them */
 };
 
 /**
