@@ -144,6 +144,20 @@ bare_close(struct bare *bare)
 	ibv_close_device(bare->context);
 }
 
+/** @{ Functions of their own: devtools/bench-flow counts what they take, libmlx5 included. */
+static __rte_noinline struct ibv_flow *
+bare_create(struct bare *bare, struct attr *rule)
+{
+	return ibv_create_flow(bare->qp, &rule->attr);
+}
+
+static __rte_noinline int
+bare_destroy(struct ibv_flow *flow)
+{
+	return ibv_destroy_flow(flow);
+}
+/** @} */
+
 static void
 bare_measure(struct bare *bare, unsigned int nb)
 {
@@ -167,13 +181,13 @@ bare_measure(struct bare *bare, unsigned int nb)
 		rule.attr.priority = PRIORITY + i / 60000;
 		rule.ipv4.val.dst_ip = rule_address(i);
 		rule.udp.val.dst_port = rule_port(i);
-		bare->flows[i] = ibv_create_flow(bare->qp, &rule.attr);
+		bare->flows[i] = bare_create(bare, &rule);
 		if (bare->flows[i] == NULL)
 			die("ibv_create_flow, rule %u: %s", i, strerror(errno));
 	}
 	made = now();
 	for (unsigned int i = 0; i < nb; i++)
-		if (ibv_destroy_flow(bare->flows[i]) != 0)
+		if (bare_destroy(bare->flows[i]) != 0)
 			die("ibv_destroy_flow, rule %u", i);
 	report("verbs", nb, start, made, now());
 }
