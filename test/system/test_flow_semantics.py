@@ -155,7 +155,7 @@ class Life:
 # kind: (arguments, devargs, shapes at a time, batches, batches of a phase, rules made between batches, made in all)
 KINDS = {
     "few": ("", None, 50, 50, 4, 150),
-    "crowd": ("", 6, 30, 10, 40, 600),
+    "crowd": ("", 6, 30, 10, 40, 550),
     "few sniffing": (",sniff=rx", None, 50, 50, 4, 150),
     "crowd sniffing": (",sniff=rx", 6, 30, 10, 40, 600),
 }
