@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A child has what was in registered memory when its parent forked, whatever the parent's other
- * threads do meanwhile. */
+ * threads do meanwhile, and leaves alone what the parent's threads have. */
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,6 +77,63 @@ check_child(void)
 	CHECK(status == 0, status);
 }
 
+static sem_t is_registered, may_end;
+
+/** Register some of this thread's memory. */
+static void
+register_and_wait(void *bytes, size_t length)
+{
+	struct ibv_mr *mr = ibv_reg_mr(rig_pd, bytes, length, IBV_ACCESS_LOCAL_WRITE);
+
+	if (mr == NULL)
+		rig_die("ibv_reg_mr");
+	sem_post(&is_registered);
+	while (sem_wait(&may_end) != 0)
+		;
+	rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
+}
+
+/** Of its stack, some pages below what the C library has at the stack's end. */
+static void *
+use_stack(void *arg)
+{
+	uint8_t bytes[2 * PAGE];
+
+	register_and_wait(bytes, PAGE);
+	return arg;
+}
+
+/** Of its heap, some pages behind the arena's state. */
+static void *
+use_heap(void *arg)
+{
+	uint8_t *between = malloc(4 * PAGE), *bytes = malloc(PAGE);
+
+	if (between == NULL || bytes == NULL)
+		rig_die("malloc");
+	register_and_wait(bytes, PAGE);
+	free(bytes);
+	free(between);
+	return arg;
+}
+
+/** A child begins without its parent's other threads, which go on in the parent. */
+static void
+check_thread(void *(*run)(void *arg))
+{
+	pthread_t thread;
+
+	sem_init(&is_registered, 0, 0);
+	sem_init(&may_end, 0, 0);
+	rig_must(pthread_create(&thread, NULL, run, NULL), "pthread_create");
+	while (sem_wait(&is_registered) != 0)
+		;
+	check_child();
+	CHECK(pthread_tryjoin_np(thread, NULL) == EBUSY, 0);
+	sem_post(&may_end);
+	rig_must(pthread_join(thread, NULL), "pthread_join");
+}
+
 int
 main(void)
 {
@@ -97,6 +157,8 @@ main(void)
 	atomic_store(&is_ending, true);
 	rig_must(pthread_join(thread, NULL), "pthread_join");
 	check_child();
+	check_thread(use_heap);
+	check_thread(use_stack);
 	rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
 	return rig_close();
 }

@@ -264,10 +264,10 @@ is_alike(const struct segment *segment, const struct segment *other)
 		strcmp(segment->name, other->name) == 0 && segment->ino == other->ino;
 }
 
-/** Lines alike that touch, and the line right below them. */
+/** Lines alike that touch, and the lines right below and above them. */
 struct run {
 	uint64_t from, to;
-	struct segment below;
+	struct segment below, above;
 };
 
 /** Find the lines alike that touch, of which one has @p address. */
@@ -283,8 +283,11 @@ find_run(struct shca_memory *memory, const struct segment *segment, uint64_t add
 	while (maps != NULL && getline(&line, &size, maps) > 0 && parse(line, &other)) {
 		const bool goes_on = is_alike(segment, &other) && other.from == run.to;
 
-		if (!goes_on && address < run.to)
+		if (!goes_on && address < run.to) {
+			run.above = other;
+			run.above.name = "";
 			break;
+		}
 		if (!goes_on && is_alike(segment, &other))
 			run = (struct run){ .from = other.from, .below = last };
 		if (is_alike(segment, &other))
@@ -318,20 +321,39 @@ choose_file(struct shca_memory *memory, const struct segment *segment, const str
 	range->offset = file->end;
 }
 
+/** Leave out the first and the last page of a mapping if they are not wanted: there the C library
+ * has an arena's state and a thread's, and a child of fork() writes to both before it has memory of
+ * its own (glibc malloc/arena.c __malloc_fork_unlock_child(), nptl/nptl-stack.c
+ * __nptl_reclaim_stacks()). Behind what has moved before a mapping goes on. */
+static void
+spare_ends(const struct run *run, uint64_t wanted, uint64_t end, struct shca_memory_range *range)
+{
+	const bool begins = run->below.to != run->from || run->below.perms[3] != 's';
+	const bool ends = run->above.from != run->to || run->above.perms[3] != 's';
+
+	if (begins && range->start == run->from && wanted >= run->from + PAGE_BYTES) {
+		range->start += PAGE_BYTES;
+		range->length -= PAGE_BYTES;
+	}
+	if (ends && range->start + range->length == run->to && end <= run->to - PAGE_BYTES)
+		range->length -= PAGE_BYTES;
+}
+
 /** Choose what of private memory is to be shared for what is wanted of a segment. */
 static void
 choose_range(struct shca_memory *memory, const struct segment *segment, uint64_t wanted,
 	uint64_t end, struct shca_memory_range *range)
 {
 	const uint64_t block = block_bytes(segment);
+	const uint64_t first = wanted / block * block, last = (end + block - 1) / block * block;
 	struct run run = find_run(memory, segment, wanted);
 
 	if (run.from > wanted || run.to < end) /* it has changed meanwhile */
 		run = (struct run){ .from = segment->from, .to = segment->to };
-	wanted = wanted / block * block;
-	end = (end + block - 1) / block * block;
-	range->start = wanted < run.from ? run.from : wanted;
-	range->length = (end > run.to ? run.to : end) - range->start;
+	range->start = first < run.from ? run.from : first;
+	range->length = (last > run.to ? run.to : last) - range->start;
+	if (block == BLOCK_BYTES)
+		spare_ends(&run, wanted, end, range);
 	range->prot = PROT_READ | (segment->perms[1] == 'w' ? PROT_WRITE : 0) |
 		(segment->perms[2] == 'x' ? PROT_EXEC : 0);
 	choose_file(memory, segment, &run, range);

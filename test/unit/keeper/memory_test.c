@@ -20,6 +20,7 @@
 
 #define PAGE  4096
 #define BYTES (4 * PAGE)
+#define BLOCK (16 * PAGE)
 /** Pieces of the heap begin at multiples of it (doc/design/card.md). */
 #define HEAP_PIECE (2u << 20)
 
@@ -179,6 +180,37 @@ the_heap_is_shared_in_large_pieces(void **state)
 	free(other);
 }
 
+static void
+check_shared(const uint8_t *wanted, const uint8_t *from, const uint8_t *to)
+{
+	struct shca_memory_range range;
+
+	is_to_be_shared(wanted, &range);
+	assert_int_equal(range.start, (uintptr_t)from);
+	assert_int_equal(range.start + range.length, (uintptr_t)to);
+}
+
+/** The ends of a mapping, where the C library has what is its own, stay unless they are wanted. */
+static void
+the_ends_of_a_mapping_stay(void **state)
+{
+	const int shared = MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED;
+	uint8_t *all = map_own(NULL, 2 * BLOCK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *bytes = all + BLOCK - (uintptr_t)all % BLOCK + PAGE, *end = bytes + 5 * PAGE;
+
+	(void)state;
+	assert_int_equal(mprotect(bytes, 5 * PAGE, PROT_READ | PROT_WRITE), 0);
+	check_shared(bytes + 2 * PAGE, bytes + PAGE, end - PAGE);
+	check_shared(bytes + PAGE - 8, bytes, end - PAGE);
+	check_shared(end - PAGE, bytes + PAGE, end);
+	/* Next to what has moved there is no end. */
+	map_own(bytes, PAGE, PROT_READ | PROT_WRITE, shared, -1, 0);
+	check_shared(bytes + 2 * PAGE, bytes + PAGE, end - PAGE);
+	map_own(end - PAGE, PAGE, PROT_READ | PROT_WRITE, shared, -1, 0);
+	check_shared(bytes + 3 * PAGE, bytes + PAGE, end - PAGE);
+	munmap(all, 2 * BLOCK);
+}
+
 /** Of the stack it is nothing but the pages: below them it has to grow. */
 static void
 the_stack_is_shared_by_pages(void **state)
@@ -280,6 +312,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(private_memory_is_to_be_shared, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_heap_is_shared_in_large_pieces, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_ends_of_a_mapping_stay, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_stack_is_shared_by_pages, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_that_was_shared, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(refused, set_up, tear_down),
