@@ -265,8 +265,7 @@ query(void)
 		attr.path_mtu);
 	CHECK(attr.rq_psn == 0x1000 && attr.sq_psn == 0x1000, attr.sq_psn);
 	CHECK(attr.dest_qp_num == 0x123456, attr.dest_qp_num);
-	CHECK((attr.qp_access_flags & ~IBV_ACCESS_LOCAL_WRITE) ==
-			(PAIR_ACCESS & ~IBV_ACCESS_LOCAL_WRITE),
+	CHECK(attr.qp_access_flags == (PAIR_ACCESS & ~IBV_ACCESS_LOCAL_WRITE),
 		attr.qp_access_flags);
 	CHECK(attr.max_rd_atomic == 4 && attr.max_dest_rd_atomic == 4, attr.max_rd_atomic);
 	CHECK(attr.min_rnr_timer == 1 && attr.timeout == 14, attr.timeout);
@@ -299,14 +298,26 @@ hops(enum ibv_qp_type type)
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 }
 
-/** Resources for reads are powers of two, one at least (LX hw/mlx5/qp.c __mlx5_ib_modify_qp(),
- * query_qp_attr()). */
+static unsigned int
+access_of(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	rig_must(ibv_query_qp(qp, &attr, IBV_QP_ACCESS_FLAGS, &init), "ibv_query_qp");
+	return attr.qp_access_flags;
+}
+
+/** Resources for reads are powers of two, one at least, and without any the other side neither
+ * reads nor has atomics (LX hw/mlx5/qp.c __mlx5_ib_modify_qp(),
+ * query_qp_attr(), set_qpc_atomic_flags()). */
 static void
 depths(void)
 {
 	static const struct {
 		uint8_t asked, has;
 	} rows[] = { { 0, 1 }, { 1, 1 }, { 3, 4 }, { 5, 8 }, { 16, 16 } };
+	const unsigned int all = PAIR_ACCESS & ~IBV_ACCESS_LOCAL_WRITE;
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 	int mask;
@@ -316,9 +327,12 @@ depths(void)
 
 		mask = pair_init_attr(IBV_QPT_RC, &attr);
 		rig_must(ibv_modify_qp(qp, &attr, mask), "RESET to INIT");
+		CHECK(access_of(qp) == IBV_ACCESS_REMOTE_WRITE, access_of(qp));
 		mask = pair_rtr_attr(IBV_QPT_RC, 0x123456, &attr);
 		attr.max_dest_rd_atomic = rows[i].asked;
 		rig_must(ibv_modify_qp(qp, &attr, mask), "INIT to RTR");
+		CHECK(access_of(qp) == (rows[i].asked != 0 ? all : IBV_ACCESS_REMOTE_WRITE),
+			access_of(qp));
 		mask = pair_rts_attr(IBV_QPT_RC, &attr);
 		attr.max_rd_atomic = rows[i].asked;
 		rig_must(ibv_modify_qp(qp, &attr, mask), "RTR to RTS");

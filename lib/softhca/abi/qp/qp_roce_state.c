@@ -284,6 +284,18 @@ shca_qp_modify_roce(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp 
 	return modify(qp, &taken);
 }
 
+/** What set_qpc_atomic_flags() and query_qp_attr() of hw/mlx5/qp.c leave of the program's flags:
+ * those of the other side, of which reads and atomics take resources. */
+static uint32_t
+access_of(const struct shca_roce_qp_conf *conf)
+{
+	uint32_t has = IBV_ACCESS_REMOTE_WRITE;
+
+	if (conf->max_dest_rd_atomic != 0)
+		has |= IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+	return conf->access & has;
+}
+
 void
 shca_qp_query_roce(const struct shca_qp_object *qp, struct ib_uverbs_query_qp_resp *response)
 {
@@ -293,7 +305,7 @@ shca_qp_query_roce(const struct shca_qp_object *qp, struct ib_uverbs_query_qp_re
 	response->cur_qp_state = response->qp_state;
 	response->qkey = conf->qkey;
 	response->dest_qp_num = conf->dest_qpn;
-	response->qp_access_flags = conf->access;
+	response->qp_access_flags = access_of(conf);
 	response->path_mtu = conf->mtu != 0 ? (uint8_t)(__builtin_ctz(conf->mtu) - 7) : 0;
 	/* query_qp_attr() of hw/mlx5/qp.c: logarithms, so that none is one. */
 	response->max_rd_atomic = conf->max_rd_atomic != 0 ? (uint8_t)conf->max_rd_atomic : 1;
