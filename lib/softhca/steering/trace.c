@@ -293,9 +293,11 @@ shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
 }
 
 bool
-shca_trace_tx(struct shca_steering *steering, struct shca_packet *packet, const char *fate,
-	const char *reason, const struct shca_dump_conf *conf)
+shca_trace_tx(struct shca_steering *steering, struct shca_packet *packet,
+	struct shca_trace_end (*find)(void *arg, const struct shca_packet *packet), void *arg,
+	const struct shca_dump_conf *conf)
 {
+	struct shca_trace_end end = { .fate = "dropped", .reason = "a rule drops it" };
 	struct shca_trace trace = { shca_trace_table, steering, packet, conf };
 	struct shca_json *json = conf->json;
 	struct shca_verdict verdict;
@@ -309,18 +311,16 @@ shca_trace_tx(struct shca_steering *steering, struct shca_packet *packet, const 
 	shca_walk_trace_tx(steering, &trace, &verdict);
 	if (trace.is_changed)
 		*packet = trace.changed;
-	if (verdict.dropped) {
-		fate = "dropped";
-		reason = "a rule drops it";
-	}
+	if (!verdict.dropped)
+		end = find(arg, packet);
 	if (json != NULL) {
 		shca_json_close(json);
-		shca_json_string(json, "fate", "%s", fate);
+		shca_json_string(json, "fate", "%s", end.fate);
 		shca_json_number(json, "copies", verdict.nb_destinations);
-		shca_json_string(json, "wire", "%s", reason);
+		shca_json_string(json, "wire", "%s", end.reason);
 	} else {
-		fprintf(conf->out, "  %s, %u %s: %s\n", fate, verdict.nb_destinations,
-			verdict.nb_destinations == 1 ? "copy" : "copies", reason);
+		fprintf(conf->out, "  %s, %u %s: %s\n", end.fate, verdict.nb_destinations,
+			verdict.nb_destinations == 1 ? "copy" : "copies", end.reason);
 	}
 	return !verdict.dropped;
 }

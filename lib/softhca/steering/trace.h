@@ -48,13 +48,19 @@ void shca_trace_table(
 void shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
 	const struct shca_dump_conf *conf);
 
+/** What becomes of a frame that no rule drops, in words. */
+struct shca_trace_end {
+	const char *fate, *reason;
+};
+
 /**
  * Print the walk of @p packet if it were about to be sent.
  * @param packet returns with the frame to send, in conf->room if a rule changes it
- * @param fate, reason destination and reason to print if no rule drops the frame
+ * @param find asked about that frame, unless a rule drops it
  * @return whether the frame would be sent.
  */
-bool shca_trace_tx(struct shca_steering *steering, struct shca_packet *packet, const char *fate,
-	const char *reason, const struct shca_dump_conf *conf);
+bool shca_trace_tx(struct shca_steering *steering, struct shca_packet *packet,
+	struct shca_trace_end (*find)(void *arg, const struct shca_packet *packet), void *arg,
+	const struct shca_dump_conf *conf);
 
 #endif /* SHCA_STEERING_TRACE_H */

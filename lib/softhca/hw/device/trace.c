@@ -30,38 +30,45 @@ shca_device_dump(struct shca_device *dev, struct shca_json *json, FILE *out)
 	shca_device_unlock(dev);
 }
 
-/** The destination of the frame once it is on its way to the wire. */
-static struct shca_wire_path
-find_path(const struct shca_device *dev, const struct shca_device_trace *trace)
-{
-	const struct shca_wire *wire = dev->conf.wire;
-	const struct shca_frame frame = { trace->bytes, trace->length, dev->conf.nb_vports };
-	struct shca_wire_path path = { .what = "onto the wire" };
+/** Where a frame goes that is on its way to the wire. */
+struct sending {
+	const struct shca_device *dev;
+	struct shca_wire_path path;
+};
 
+/** Find that for the frame as the rules have left it. */
+static struct shca_trace_end
+find_path(void *arg, const struct shca_packet *packet)
+{
+	struct sending *sending = arg;
+	const struct shca_device *dev = sending->dev;
+	const struct shca_wire *wire = dev->conf.wire;
+	const struct shca_frame frame = { packet->bytes, packet->length, dev->conf.nb_vports };
+	struct shca_wire_path *path = &sending->path;
+
+	*path = (struct shca_wire_path){ .what = "onto the wire" };
 	if (!dev->has_link)
-		path = (struct shca_wire_path){ .what = "the link is down", .is_lost = true };
+		*path = (struct shca_wire_path){ .what = "the link is down", .is_lost = true };
 	else if (wire->ops->explain != NULL)
-		wire->ops->explain(wire, &frame, &path);
-	return path;
+		wire->ops->explain(wire, &frame, path);
+	return (struct shca_trace_end){ path->is_lost ? "lost" : "sent", path->what };
 }
 
 static void
 trace_sent(struct shca_device *dev, struct shca_device_trace *trace, struct shca_packet *packet,
 	const struct shca_dump_conf *conf)
 {
-	const struct shca_wire_path path = find_path(dev, trace);
-	bool is_sent;
+	struct sending sending = { .dev = dev };
 
 	static_assert(SHCA_DEVICE_TRACE_PORTS == SHCA_WIRE_PATH_MAX, "as many ports");
-	is_sent = shca_trace_tx(
-		dev->steering, packet, path.is_lost ? "lost" : "sent", path.what, conf);
+	if (shca_trace_tx(dev->steering, packet, find_path, &sending, conf))
+		trace->nb_to = sending.path.nb_to;
 	if (packet->bytes != trace->bytes) {
 		memcpy(trace->bytes, packet->bytes, packet->length);
 		trace->length = packet->length;
 	}
-	trace->nb_to = is_sent ? path.nb_to : 0;
 	for (unsigned int i = 0; i < trace->nb_to; i++)
-		trace->to[i] = path.to[i];
+		trace->to[i] = sending.path.to[i];
 }
 
 void
