@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/refuse.h"
@@ -33,13 +35,15 @@ static int
 add(struct shca_device *dev, const char *flow, FILE *out)
 {
 	struct shca_ethtool_attr attr;
-	char text[512], error[256] = "";
+	char error[256] = "", *text;
 	const struct shca_refusal refusal = { .text = error, .size = sizeof(error) };
-	int ret;
+	int ret = -ENOMEM;
 
 	/* A flow is a rule without a name. */
-	snprintf(text, sizeof(text), "%s,loc=0", flow);
-	ret = shca_ntuple_parse(text, &attr, &refusal);
+	if (asprintf(&text, "%s,loc=0", flow) >= 0) {
+		ret = shca_ntuple_parse(text, &attr, &refusal);
+		free(text);
+	}
 	if (ret != 0) {
 		fputs(error[0] != '\0' ? error : explain(ret), out);
 		return ret;

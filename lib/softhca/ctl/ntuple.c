@@ -319,12 +319,23 @@ explain(int error)
 	}
 }
 
+static int
+parse_copy(const char *rule, struct shca_ethtool_attr *attr, const struct shca_refusal *refusal)
+{
+	char *text = strdup(rule);
+	const int ret = text != NULL ? shca_ntuple_parse(text, attr, refusal)
+				     : shca_refuse(refusal, "out of memory");
+
+	free(text);
+	return ret;
+}
+
 int
 shca_ntuple_run(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
 	struct shca_device *dev = shca_target_find_one(target, request, out);
 	struct shca_ethtool_attr attr;
-	char text[512], error[256] = "";
+	char error[256] = "";
 	const struct shca_refusal refusal = { .text = error, .size = sizeof(error) };
 	const bool is_delete = strncmp(request->argument, "delete=", strlen("delete=")) == 0;
 	const char *why = NULL;
@@ -333,11 +344,10 @@ shca_ntuple_run(struct shca_target *target, const struct shca_request *request, 
 
 	if (dev == NULL)
 		return -EINVAL;
-	snprintf(text, sizeof(text), "%s", request->argument);
 	if (!is_delete)
-		ret = shca_ntuple_parse(text, &attr, &refusal);
-	else if (!shca_text_number(
-			 text + strlen("delete="), 0, SHCA_ETHTOOL_LOCATIONS - 1, &location))
+		ret = parse_copy(request->argument, &attr, &refusal);
+	else if (!shca_text_number(request->argument + strlen("delete="), 0,
+			 SHCA_ETHTOOL_LOCATIONS - 1, &location))
 		ret = shca_refuse(&refusal, "delete is a number up to 1023");
 	if (ret != 0) {
 		fputs(error, out);

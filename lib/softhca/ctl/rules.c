@@ -138,7 +138,7 @@ take_frame(struct shca_device *dev, const struct shca_request *request,
 		strchr(request->argument, ',') != NULL || shca_pattern_is_one(request->argument);
 	const size_t nb_digits =
 		is_pattern ? 2 * SHCA_PATTERN_FRAME_MAX : strlen(request->argument);
-	char text[1024], error[512] = "";
+	char error[512] = "", *text;
 	const struct shca_refusal refusal = { .text = error, .size = sizeof(error) };
 	int length;
 
@@ -152,13 +152,15 @@ take_frame(struct shca_device *dev, const struct shca_request *request,
 		return -EINVAL;
 	}
 	trace->bytes = malloc(room_for(nb_digits));
-	if (trace->bytes == NULL || trace->room == NULL) {
+	text = strdup(request->argument);
+	if (trace->bytes == NULL || trace->room == NULL || text == NULL) {
+		free(text);
 		fputs(strerror(ENOMEM), out);
 		return -ENOMEM;
 	}
-	snprintf(text, sizeof(text), "%s", request->argument);
 	length = shca_pattern_frame(text, request->tx ? peer_mac : own,
 		request->tx ? own : peer_mac, trace->bytes, &refusal);
+	free(text);
 	if (length < 0) {
 		fputs(error, out);
 		return length;

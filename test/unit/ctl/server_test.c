@@ -118,6 +118,40 @@ answers_line_by_line(void **state)
 	assert_int_equal(nb_names(), 0);
 }
 
+/** What is behind many zeros or separators is not cut off. */
+static void
+takes_long_arguments(void **state)
+{
+	static const struct {
+		const char *head;
+		char fill;
+		const char *tail, *says;
+	} rows[] = {
+		{ "trace --tx eth", ',', "/,udp,dst,54\n", "UDP 49152 > 54\n" },
+		{ "ntuple delete=", '0', "x\n", "delete is a number up to 1023" },
+		{ "ntuple flow-type=ether,action=1,loc=", '0', "x\n",
+			"loc is a number up to 1023" },
+		{ "arfs flow-type=tcp4,action=", '0', "x\n", "action is -1 (drop) or a queue" },
+	};
+	struct shca_set *set = start();
+	char text[4096], fill[2001];
+	int fd = connect_first();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		memset(fill, rows[i].fill, sizeof(fill) - 1);
+		fill[sizeof(fill) - 1] = '\0';
+		snprintf(text, sizeof(text), "%s%s%s", rows[i].head, fill, rows[i].tail);
+		say(fd, text);
+		say(fd, "thaw --json\n");
+		receive_to(fd, "}\n", text, sizeof(text));
+		if (strstr(text, rows[i].says) == NULL)
+			fail_msg("%s: %s", rows[i].head, text);
+	}
+	close(fd);
+	shca_set_close(set);
+}
+
 static void
 refuses_endless_lines(void **state)
 {
@@ -269,6 +303,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(answers_line_by_line, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(takes_long_arguments, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(refuses_endless_lines, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ends_while_frozen_and_asked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names_of_the_dead_vanish, set_up, tear_down),
