@@ -92,6 +92,17 @@ def test_gids_follow_addresses():
             watch.close()
 
 
+def test_gids_follow_the_mac():
+    """The first entries are made of the netdev's address, whoever has changed it."""
+    netdev = host.name("g")
+    with cards.up(f"wire=null,mac={MAC},kernel=tap:{netdev}") as card:
+        wait_for(table((0, OF_MAC)), card, netdev)
+        host.run("ip", "link", "set", netdev, "address", "02:00:00:00:00:77")
+        wait_for(table((0, "fe80:0000:0000:0000:0000:00ff:fe00:0077")), card, netdev)
+        host.run("ip", "link", "set", netdev, "address", MAC)
+        wait_for(table((0, OF_MAC)), card, netdev)
+
+
 def test_gids_without_netdev():
     with cards.up(f"wire=null,mac={MAC}") as card:
         assert of_sysfs(card, "") == table((0, OF_MAC))

@@ -44,7 +44,7 @@ is_own(const struct shca_device *dev, const uint8_t *mac)
 {
 	const struct shca_netdev *netdev = &dev->port[0].netdev;
 
-	if (memcmp(mac, dev->conf.mac, MAC_BYTES) == 0)
+	if (memcmp(mac, shca_own_mac(dev), MAC_BYTES) == 0)
 		return true;
 	for (unsigned int i = 0; i < netdev->nb_macs; i++)
 		if (memcmp(mac, netdev->macs[i], MAC_BYTES) == 0)

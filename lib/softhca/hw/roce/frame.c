@@ -19,7 +19,7 @@ shca_roce_room(struct shca_device *dev)
 static bool
 stays_here(const struct shca_device *dev, const struct shca_roce_path *path)
 {
-	return !dev->may_reflect && memcmp(path->dmac, dev->conf.mac, sizeof(dev->conf.mac)) == 0;
+	return !dev->may_reflect && memcmp(path->dmac, shca_own_mac(dev), sizeof(path->dmac)) == 0;
 }
 
 void

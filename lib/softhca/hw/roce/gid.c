@@ -30,8 +30,22 @@ shca_gid_init(struct shca_device *dev)
 	if (dev->conf.nb_vports != 0)
 		return;
 	dev->gids.pair[0].is_used = true;
-	shca_node_gid(dev->conf.mac, dev->gids.pair[0].gid);
+	shca_node_gid(shca_own_mac(dev), dev->gids.pair[0].gid);
 	show(dev, 0);
+}
+
+/** The MAC's entries become another's (NETDEV_CHANGEADDR). @return whether they have. */
+static bool
+update_first(struct shca_device *dev)
+{
+	uint8_t gid[SHCA_GID_BYTES];
+
+	shca_node_gid(shca_own_mac(dev), gid);
+	if (memcmp(gid, dev->gids.pair[0].gid, sizeof(gid)) == 0)
+		return false;
+	memcpy(dev->gids.pair[0].gid, gid, sizeof(gid));
+	show(dev, 0);
+	return true;
 }
 
 /** @return the pair of a GID, or SHCA_NB_GID_PAIRS: the port does not have it. */
@@ -74,10 +88,11 @@ bool
 shca_gid_update(struct shca_device *dev)
 {
 	const struct shca_netdev *netdev = &dev->port[0].netdev;
-	bool has_changed = false, is_short = false;
+	bool has_changed, is_short = false;
 
 	if (dev->conf.nb_vports != 0)
 		return false;
+	has_changed = update_first(dev);
 	for (uint32_t i = 1; i < SHCA_NB_GID_PAIRS; i++)
 		if (dev->gids.pair[i].is_used && !is_of_netdev(netdev, dev->gids.pair[i].gid)) {
 			dev->gids.pair[i].is_used = false;
@@ -179,7 +194,7 @@ shca_gid_resolve(struct shca_device *dev, const uint8_t gid[16], uint8_t mac[6])
 	int ret;
 
 	if (shca_gid_is_own(dev, gid)) {
-		memcpy(mac, dev->conf.mac, sizeof(dev->conf.mac));
+		memcpy(mac, shca_own_mac(dev), sizeof(dev->conf.mac));
 		return 0;
 	}
 	if (resolve_group(gid, mac) || resolve_eui64(gid, mac))
@@ -213,7 +228,7 @@ shca_gid_path(const struct shca_device *dev, const struct shca_gid_route *route,
 		.udp_source = route->udp_source,
 	};
 	memcpy(path->dgid, route->dgid, sizeof(path->dgid));
-	memcpy(path->smac, dev->conf.mac, sizeof(path->smac));
+	memcpy(path->smac, shca_own_mac(dev), sizeof(path->smac));
 	return shca_gid_get(dev, route->sgid_index, path->sgid, &path->is_v2);
 }
 

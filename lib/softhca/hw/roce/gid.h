@@ -2,8 +2,9 @@
 /**
  * @file
  * The GIDs of a port (IBTA A16.4, A17.4; LX core/roce_gid_mgmt.c): the link-local one of its MAC,
- * and the addresses of the netdev beside it, IPv4 ones mapped; each as RoCE v1 and as v2. An entry
- * keeps its index as long as its address is there. And the active MTU, which is the netdev's too.
+ * which is its netdev's, and the addresses of the netdev beside it, IPv4 ones mapped; each as RoCE
+ * v1 and as v2. An entry keeps its index as long as its address is there. And the active MTU, which
+ * is the netdev's too.
  */
 #ifndef SHCA_HW_ROCE_GID_H
 #define SHCA_HW_ROCE_GID_H
@@ -19,7 +20,8 @@ struct shca_device;
 
 /** Make the MAC's entries. Ports of an e-switch's manager have none (mlx5_port_rep_immutable). */
 void shca_gid_init(struct shca_device *dev);
-/** Take over the netdev's present addresses. @return whether entries have changed. */
+/** Take over the netdev's present addresses, its MAC among them. @return whether entries have
+ * changed. */
 bool shca_gid_update(struct shca_device *dev);
 /** @return entries of the table, used or not. */
 uint32_t shca_gid_nb(const struct shca_device *dev);

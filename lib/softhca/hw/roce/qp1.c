@@ -89,7 +89,7 @@ send(struct shca_device *dev, const struct shca_qp1_datagram *datagram, const ui
 	};
 
 	memcpy(path.dmac, dmac, sizeof(path.dmac));
-	memcpy(path.smac, dev->conf.mac, sizeof(path.smac));
+	memcpy(path.smac, shca_own_mac(dev), sizeof(path.smac));
 	memcpy(path.sgid, datagram->local, sizeof(path.sgid));
 	memcpy(path.dgid, datagram->remote, sizeof(path.dgid));
 	memcpy(room, datagram->bytes, SHCA_QP1_BYTES);

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/queue.h>
 
 #include "base/idtable.h"
@@ -140,6 +141,19 @@ shca_touch_part(struct shca_device *dev, enum shca_touch touch)
 {
 	dev->touch = touch;
 	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/** @return the port's address: its netdev begins with the device's, and may get another (LX
+ * en_main.c mlx5e_set_mac(), core/roce_gid_mgmt.c netdevice_event()). */
+static inline const uint8_t *
+shca_own_mac(const struct shca_device *dev)
+{
+	static const uint8_t unknown[sizeof(dev->conf.mac)];
+	const uint8_t *mac = dev->port[0].netdev.mac;
+
+	return dev->conf.nb_vports == 0 && memcmp(mac, unknown, sizeof(unknown)) != 0
+		? mac
+		: dev->conf.mac;
 }
 
 /** @return whether the device reports errors of programs (hw/check/strict.h). */

@@ -75,6 +75,13 @@ static const struct row rows[] = {
 	{ QUEUE, 1, TAKES_OWN, { RULE, WIRE | RULE, WIRE | RULE, WIRE } },
 };
 
+/** By enum to. */
+static const uint8_t address[][6] = { { 2, 0, 0, 0, 0, 1 }, { 1, 0, 0x5e, 0, 0, 9 },
+	{ 255, 255, 255, 255, 255, 255 }, { 2, 9, 9, 9, 9, 9 } };
+
+/** NULL: the device's. */
+static const uint8_t *netdev_mac;
+
 static void
 open_row(struct rig *rig, const struct row *row)
 {
@@ -82,6 +89,8 @@ open_row(struct rig *rig, const struct row *row)
 
 	rig_init(rig);
 	rig->with_kernel = true;
+	if (netdev_mac != NULL)
+		memcpy(rig->kernel.mac, netdev_mac, sizeof(rig->kernel.mac));
 	rig->no_rule = row->rule == NO_RULE || row->rule == OF_ANOTHER_DONT_TRAP;
 	rig->tir_attr.tdn = row->rule == OF_ANOTHER || row->rule == OF_ANOTHER_DONT_TRAP ? 1 : 0;
 	rig->tir_attr.takes_own_unicast = row->rule == TAKES_OWN;
@@ -127,8 +136,6 @@ received(struct rig *rig, unsigned int nb_before, const uint8_t *frame)
 static void
 check_row(const struct row *row)
 {
-	static const uint8_t address[][6] = { { 2, 0, 0, 0, 0, 1 }, { 1, 0, 0x5e, 0, 0, 9 },
-		{ 255, 255, 255, 255, 255, 255 }, { 2, 9, 9, 9, 9, 9 } };
 	unsigned int nb_received = 0, gets;
 	uint8_t frame[FRAME_BYTES];
 	struct rig rig;
@@ -149,12 +156,25 @@ check_row(const struct row *row)
 		nb_received += gets == RULE;
 		gets |= got(&rig.wire, WIRE, frame) | got(&rig.kernel, LINUX, frame);
 		if (gets != row->gets[to])
-			fail_msg("row %td, address %u: %u, not %u", row - rows, to, gets,
-				row->gets[to]);
+			fail_msg("sender %d, %u contexts, rule %d, address %u: %u, not %u",
+				row->sender, row->nb_contexts, row->rule, to, gets, row->gets[to]);
 		rig_forget(&rig.wire);
 		rig_forget(&rig.kernel);
 	}
 	rig_close(&rig);
+}
+
+/** The netdev may get another address, and then the device's is a stranger's. */
+static void
+address_of_the_netdev(void **state)
+{
+	static const struct row row = { QUEUE, 2, OF_ANOTHER,
+		{ WIRE, WIRE | RULE, WIRE | RULE, RULE } };
+
+	(void)state;
+	netdev_mac = address[STRANGER];
+	check_row(&row);
+	netdev_mac = NULL;
 }
 
 static void
@@ -170,6 +190,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(between_netdev_and_contexts),
+		cmocka_unit_test(address_of_the_netdev),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,31 @@ follow_the_netdev(void **state)
 	rig_close(&rig);
 }
 
+/** The netdev may get another address than the device has. */
+static void
+follow_the_netdevs_mac(void **state)
+{
+	static const uint8_t mac[6] = { 2, 0, 0, 0, 0, 0x77 };
+	static const uint8_t wanted[16] = { 0xfe, 0x80, [11] = 0xff, 0xfe, 0, 0, 0x77 };
+	struct shca_gid_route route = { .sgid_index = 1 };
+	struct shca_roce_path path;
+	uint8_t found[6];
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	memcpy(rig.dev->port[0].netdev.mac, mac, sizeof(mac));
+	assert_true(set_ips(&rig, NULL, 0));
+	assert_is_at(&rig, 0, wanted);
+	assert_false(shca_gid_is_own(rig.dev, own));
+	assert_true(shca_gid_path(rig.dev, &route, &path));
+	assert_memory_equal(path.smac, mac, sizeof(mac));
+	assert_int_equal(shca_gid_resolve(rig.dev, wanted, found), 0);
+	assert_memory_equal(found, mac, sizeof(mac));
+	assert_false(set_ips(&rig, NULL, 0));
+	rig_close(&rig);
+}
+
 static void
 end_where_the_table_ends(void **state)
 {
@@ -214,6 +239,7 @@ main(void)
 		cmocka_unit_test(are_made_of_the_mac),
 		cmocka_unit_test(known_flows),
 		cmocka_unit_test(follow_the_netdev),
+		cmocka_unit_test(follow_the_netdevs_mac),
 		cmocka_unit_test(end_where_the_table_ends),
 		cmocka_unit_test(are_not_there_on_representors),
 		cmocka_unit_test(are_resolved),
