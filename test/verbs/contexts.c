@@ -4,10 +4,15 @@
  * lifetime, but the port has one set of rules. They also work at the same time, one thread each.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "rig.h"
 
@@ -197,6 +202,29 @@ check_end(struct user *users)
 	free(third.memory);
 }
 
+/** Who opens the link to a descriptor has an open file of his own, whose end is nobody else's:
+ * by open() a node, as of any device, and by system call what looks through /proc. */
+static void
+check_links(const struct user *user)
+{
+	struct ibv_port_attr port;
+	struct stat status;
+	struct ibv_pd *pd;
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", user->context->cmd_fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0 && fstat(fd, &status) == 0 && S_ISCHR(status.st_mode), errno);
+	close(fd);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0, errno);
+	syscall(SYS_close, fd);
+	CHECK(ibv_query_port(user->context, 1, &port) == 0, errno);
+	pd = ibv_alloc_pd(user->context);
+	CHECK(pd != NULL && ibv_dealloc_pd(pd) == 0, errno);
+}
+
 static void *
 circle(void *arg)
 {
@@ -281,6 +309,7 @@ main(void)
 	check_pd_numbers(users);
 	check_rules(users);
 	check_end(users);
+	check_links(&users[0]);
 	close_user(&users[0]);
 	close_user(&users[1]);
 	check_threads();

@@ -73,8 +73,11 @@ shca_nodes_fd(const struct shca_nodes *nodes)
 	return nodes->inotify;
 }
 
-/** Open the file behind @p fd again: the program's is an open file of its own. Ours is closed when
- * the device has given up its mappings, and then nobody watches. */
+/**
+ * Open the file behind @p fd again: the program's is an open file of its own. Ours is closed when
+ * the device has given up its mappings, and then nobody watches. The program's alone can be
+ * written: who looks through /proc has others.
+ */
 static int
 watch(struct shca_nodes *nodes, struct node *node, int fd)
 {
@@ -90,7 +93,7 @@ watch(struct shca_nodes *nodes, struct node *node, int fd)
 	theirs = open(path, O_RDWR | O_CLOEXEC);
 	if (theirs < 0)
 		return -errno;
-	node->watch = inotify_add_watch(nodes->inotify, path, IN_CLOSE);
+	node->watch = inotify_add_watch(nodes->inotify, path, IN_CLOSE_WRITE);
 	if (node->watch >= 0)
 		return theirs;
 	close(theirs);
@@ -151,7 +154,7 @@ shca_nodes_reap(struct shca_nodes *nodes)
 	while ((nb = read(nodes->inotify, events, sizeof(events))) > 0) {
 		for (char *at = events; at < events + nb; at += sizeof(*event) + event->len) {
 			event = (const struct inotify_event *)(void *)at;
-			if (event->mask & IN_CLOSE)
+			if (event->mask & IN_CLOSE_WRITE)
 				closed(nodes, event->wd);
 		}
 	}

@@ -124,6 +124,28 @@ shca_route_find(const char *path, unsigned int *port)
 	return exists ? SHCA_ROUTE_PORT : SHCA_ROUTE_ABSENT;
 }
 
+enum shca_route
+shca_route_find_open(const char *path, unsigned int *port)
+{
+	static const char *const links[] = { "/proc/self/fd/", "/dev/fd/" };
+	unsigned int fd;
+	int known;
+
+	for (unsigned int i = 0; path != NULL && i < sizeof(links) / sizeof(links[0]); i++) {
+		const size_t length = strlen(links[i]);
+
+		if (strncmp(path, links[i], length) != 0 || !parse_number(path + length, &fd) ||
+			!shca_fds_has((int)fd))
+			continue;
+		known = shca_fds_port((int)fd);
+		if (known < 0)
+			break;
+		*port = (unsigned int)known;
+		return SHCA_ROUTE_PORT;
+	}
+	return shca_route_find(path, port);
+}
+
 unsigned long
 shca_route_rdev(unsigned int port)
 {

@@ -23,6 +23,9 @@ enum shca_route {
 
 /** @param[out] port of SHCA_ROUTE_PORT. Never changes errno. */
 enum shca_route shca_route_find(const char *path, unsigned int *port);
+/** The same for a path to open: what leads to a descriptor of a node is its port's, too, as a
+ * device that is opened by such a link is opened anew. */
+enum shca_route shca_route_find_open(const char *path, unsigned int *port);
 /** @return whether a runner's directory is set, so the process sees our devices and no others. */
 bool shca_route_is_active(void);
 /** @return the directory of the card if it has a keeper, else NULL. */

@@ -47,7 +47,7 @@ try_open(const char *path, int flags, int *fd)
 {
 	unsigned int port;
 
-	switch (shca_route_find(path, &port)) {
+	switch (shca_route_find_open(path, &port)) {
 	case SHCA_ROUTE_PORT:
 		*fd = shca_next_answer(shca_route_open(port, (flags & O_CLOEXEC) != 0));
 		return true;
