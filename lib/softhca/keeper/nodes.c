@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
@@ -76,7 +77,8 @@ shca_nodes_fd(const struct shca_nodes *nodes)
 /**
  * Open the file behind @p fd again: the program's is an open file of its own. Ours is closed when
  * the device has given up its mappings, and then nobody watches. The program's alone can be
- * written: who looks through /proc has others.
+ * written: who looks through /proc has others. Bytes go where no file has room, as write(2) gives
+ * commands, and not memory.
  */
 static int
 watch(struct shca_nodes *nodes, struct node *node, int fd)
@@ -94,7 +96,7 @@ watch(struct shca_nodes *nodes, struct node *node, int fd)
 	if (theirs < 0)
 		return -errno;
 	node->watch = inotify_add_watch(nodes->inotify, path, IN_CLOSE_WRITE);
-	if (node->watch >= 0)
+	if (node->watch >= 0 && lseek(theirs, INT64_MAX, SEEK_SET) == INT64_MAX)
 		return theirs;
 	close(theirs);
 	return -errno;

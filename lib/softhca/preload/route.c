@@ -346,6 +346,17 @@ is_node(int fd, unsigned int *port)
 }
 
 bool
+shca_route_is_passed(int fd)
+{
+	const int saved_errno = errno;
+	unsigned int port;
+	const bool is_passed = !shca_fds_has(fd) && is_node(fd, &port);
+
+	errno = saved_errno;
+	return is_passed;
+}
+
+bool
 shca_route_adopt(int fd)
 {
 	const int saved_errno = errno;

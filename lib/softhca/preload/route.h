@@ -35,6 +35,8 @@ int shca_route_open(unsigned int port, bool cloexec);
 /** Look whether @p fd, which this process has not opened, is a node of a card that has a keeper: it
  * came from another process, or by exec(). If so it is one of ours from now on. Keeps errno. */
 bool shca_route_adopt(int fd);
+/** @return whether @p fd is such a node, and none of ours yet. Keeps errno. */
+bool shca_route_is_passed(int fd);
 /** @return what answers on the node of connections in this process, or NULL: there is none (any
  * more).
  */

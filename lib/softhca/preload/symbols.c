@@ -280,6 +280,18 @@ ioctl(int fd, unsigned long request, ...)
 	return shca_next_answer(ret);
 }
 
+/** What is not a node that this process has opened. A passed one's file has no room for the bytes,
+ * and its commands are refused (core/uverbs_main.c ib_uverbs_write, ib_safe_file_access). */
+static ssize_t
+write_elsewhere(int fd, const void *bytes, size_t length)
+{
+	const ssize_t ret = NEXT(write)(fd, bytes, length);
+
+	if (ret < 0 && errno == EINVAL && shca_route_is_passed(fd))
+		errno = EACCES;
+	return ret;
+}
+
 /** One command a write, whole or not at all (core/uverbs_main.c ib_uverbs_write). */
 EXPORT ssize_t
 write(int fd, const void *bytes, size_t length)
@@ -297,7 +309,7 @@ write(int fd, const void *bytes, size_t length)
 	/* shca_fds_port(): another file may have the number, if we did not see the close. */
 	entry = shca_fds_has(fd) && shca_fds_port(fd) >= 0 ? shca_fds_get(fd) : NULL;
 	if (entry == NULL)
-		return NEXT(write)(fd, bytes, length);
+		return write_elsewhere(fd, bytes, length);
 	file = shca_fds_file(entry);
 	if (shca_fds_port(fd) == SHCA_NODE_RDMA_CM)
 		ret = shca_connections_write(fd, shca_fds_is_kept(entry), bytes, length);
