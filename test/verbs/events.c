@@ -6,7 +6,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rig.h"
 
@@ -194,6 +196,30 @@ test_overrun(void)
 	rig_must(ibv_destroy_cq(small), "ibv_destroy_cq");
 }
 
+/** What the device in the program itself cannot do. */
+static bool
+has_keeper(void)
+{
+	const char *keeper = getenv("SOFTHCA_KEEPER");
+
+	return keeper == NULL || strcmp(keeper, "0") != 0;
+}
+
+/** An event is read whole or not at all. */
+static void
+test_short_reads(void)
+{
+	uint8_t bytes[8];
+
+	if (!has_keeper())
+		return;
+	arm(0);
+	pass_frame();
+	CHECK(read(channel->fd, bytes, sizeof(bytes) - 1) == -1 && errno == EINVAL, errno);
+	CHECK(read(channel->fd, bytes, 0) == -1 && errno == EINVAL, errno);
+	take_event();
+}
+
 /** A CQ can be destroyed with an unread event, which goes as well. */
 static void
 test_destroy_unread(void)
@@ -231,6 +257,7 @@ main(void)
 	qp = create_qp(send_cq, cq);
 	flow = rig_take_all(qp);
 	rig_frame(rig_buffer(0), FRAME, 1);
+	test_short_reads();
 	test_arming();
 	test_no_wakeup_lost();
 	test_nonblocking();

@@ -22,10 +22,11 @@ struct shca_fd {
 	struct shca_file *file;       /* NULL: closed at exit, or no node */
 	struct shca_netlink *netlink; /* NULL: not such a socket */
 	void (*destroy)(struct shca_netlink *netlink);
-	struct shca_bell *bell;  /* NULL: not such a socket */
-	bool is_kept;            /* a node that the keeper knows */
-	bool has_events;         /* of a keeper\'s */
-	atomic_bool was_removed; /* and has told so */
+	struct shca_bell *bell;    /* NULL: not such a socket */
+	bool is_kept;              /* a node that the keeper knows */
+	bool has_events;           /* of a keeper\'s */
+	atomic_bool was_removed;   /* and has told so */
+	atomic_size_t event_bytes; /* of one; 0: there was none yet */
 	unsigned int port;
 	unsigned int nb_refs; /* descriptors and users */
 	pid_t owner;
@@ -150,6 +151,23 @@ int
 shca_fds_add_events(int fd)
 {
 	return add(fd, &(const struct shca_fd){ .has_events = true });
+}
+
+int
+shca_fds_cuts(int fd, size_t size, ssize_t (*peek)(int fd))
+{
+	struct shca_fd *entry = shca_fds_get(fd);
+	ssize_t bytes = 0;
+
+	if (entry != NULL && entry->has_events && is_same(fd, entry)) {
+		bytes = (ssize_t)atomic_load(&entry->event_bytes);
+		if (bytes == 0)
+			bytes = peek(fd);
+		if (bytes > 0)
+			atomic_store(&entry->event_bytes, (size_t)bytes);
+	}
+	shca_fds_put(entry);
+	return bytes < 0 ? -1 : size < (size_t)bytes;
 }
 
 enum shca_fds_end

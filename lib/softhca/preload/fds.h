@@ -11,6 +11,8 @@
 #define SHCA_PRELOAD_FDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 struct shca_bell;
 struct shca_file;
@@ -32,6 +34,13 @@ enum shca_fds_end {
 	SHCA_FDS_REMOVED, /**< once: the keeper has gone */
 	SHCA_FDS_ERROR,   /**< EIO */
 };
+/**
+ * Find whether reading @p size bytes would cut an event of a keeper's; waits for one if it has to,
+ * as read() does.
+ * @param peek how long the next one is, as recv() with MSG_PEEK and MSG_TRUNC
+ * @return 1: it would, 0: it would not, or -1 and errno.
+ */
+int shca_fds_cuts(int fd, size_t size, ssize_t (*peek)(int fd));
 /** @param is_async an event of a device is asked for */
 enum shca_fds_end shca_fds_end(int fd, bool is_async);
 /** The same for a socket of RDMA netlink, which has no file. */

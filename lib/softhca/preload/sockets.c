@@ -313,15 +313,29 @@ note_removal(int fd, const void *bytes)
 		(void)shca_fds_end(fd, true);
 }
 
+static ssize_t
+peek(int fd)
+{
+	uint8_t byte;
+
+	return NEXT(recv)(fd, &byte, sizeof(byte), MSG_PEEK | MSG_TRUNC);
+}
+
 EXPORT ssize_t
 read(int fd, void *bytes, size_t size)
 {
 	struct iovec iov = { .iov_base = bytes, .iov_len = size };
 	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+	int is_cut = 0;
 	ssize_t ret;
 
 	if (try_receive(fd, &message, 0, &ret))
 		return ret;
+	if (size < sizeof(struct ib_uverbs_async_event_desc) && shca_fds_has(fd))
+		is_cut = shca_fds_cuts(fd, size, peek);
+	/* An event that has no room stays (uverbs_main.c ib_uverbs_event_read()). */
+	if (is_cut != 0)
+		return is_cut < 0 ? -1 : shca_next_answer(-EINVAL);
 	ret = NEXT(read)(fd, bytes, size);
 	if (ret == 0 && size != 0 && shca_fds_has(fd))
 		return end_events(fd, bytes, size);
