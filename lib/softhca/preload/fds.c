@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "abi/entry/file.h"
@@ -17,6 +19,9 @@
 #define PAGE_LOG2 10
 #define PAGE_FDS  (1 << PAGE_LOG2)
 #define NB_PAGES  1024 /* a million descriptors: the kernel's default fs.nr_open */
+/** Descriptors that were closed with events, at most, and their least number. */
+#define NB_KEPT    16
+#define KEPT_FIRST 100
 
 struct shca_fd {
 	struct shca_file *file;       /* NULL: closed at exit, or no node */
@@ -168,6 +173,39 @@ shca_fds_cuts(int fd, size_t size, ssize_t (*peek)(int fd))
 	}
 	shca_fds_put(entry);
 	return bytes < 0 ? -1 : size < (size_t)bytes;
+}
+
+static bool
+has_unread(int fd)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pollfd, 1, 0) == 1 && pollfd.revents == POLLIN;
+}
+
+void
+shca_fds_keep_unread(int fd, struct shca_fd *entry)
+{
+	static struct shca_fd kept[NB_KEPT];
+	static int kept_fd[NB_KEPT];
+	unsigned int i = 0;
+
+	if (!entry->has_events || entry->nb_refs != 1 || entry->owner != getpid() ||
+		!is_same(fd, entry) || !has_unread(fd))
+		return;
+	pthread_mutex_lock(&lock);
+	while (i < NB_KEPT && kept[i].has_events && is_same(kept_fd[i], &kept[i]) &&
+		has_unread(kept_fd[i]))
+		i++;
+	if (i < NB_KEPT) {
+		if (kept[i].has_events && is_same(kept_fd[i], &kept[i]))
+			syscall(SYS_close, kept_fd[i]);
+		/* Not by our own fcntl(), which may want the lock. */
+		kept_fd[i] = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, KEPT_FIRST);
+		kept[i] = *entry;
+		kept[i].has_events = kept_fd[i] >= 0;
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 enum shca_fds_end

@@ -325,9 +325,12 @@ EXPORT int
 close(int fd)
 {
 	struct shca_fd *entry = shca_fds_has(fd) ? shca_fds_take(fd) : NULL;
-	int ret = NEXT(close)(fd);
-	int saved_errno = errno;
+	int ret, saved_errno;
 
+	if (entry != NULL)
+		shca_fds_keep_unread(fd, entry);
+	ret = NEXT(close)(fd);
+	saved_errno = errno;
 	shca_fds_put(entry);
 	errno = saved_errno;
 	return ret;
