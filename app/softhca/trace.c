@@ -112,10 +112,13 @@ static int
 ask_pattern(struct trace *trace, const char *path)
 {
 	char *at = write_command(trace), *text = NULL;
+	const size_t room = sizeof(trace->line) - (size_t)(at - trace->line);
 	int ret;
 
-	snprintf(at, sizeof(trace->line) - (size_t)(at - trace->line), "%s",
-		trace->request->argument);
+	if ((size_t)snprintf(at, room, "%s", trace->request->argument) >= room) {
+		fprintf(stderr, "softhca ctl: the pattern is too long\n");
+		return -EMSGSIZE;
+	}
 	for (; *at != '\0'; at++)
 		if (strchr(" \t\r\n", *at) != NULL)
 			*at = ',';

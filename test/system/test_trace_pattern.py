@@ -48,6 +48,12 @@ def test_mistakes_are_told_with_the_word(tmp_path, pattern, says):
         assert (status, out) == (1, "") and says in err, err
 
 
+def test_a_pattern_that_no_request_has_room_for(tmp_path):
+    with holder("--ctl", tmp_path / "device"):
+        status, out, err = ctl(tmp_path / "device", "trace", "eth" + " " * 40000 + "/ udp")
+        assert (status, out) == (1, "") and "the pattern is too long" in err, out + err
+
+
 def test_a_capture_may_have_the_name_of_an_item(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pcapfile.write(tmp_path / "udp", [FRAME])
