@@ -77,12 +77,16 @@ static void
 show_netdev(unsigned int index, uint32_t port, const struct shca_netdev *netdev, void *arg)
 {
 	const struct shca_set *set = arg;
+	static const uint8_t unknown[sizeof(netdev->mac)];
 	struct shca_tree_netdev shown = { .ifindex = netdev->ifindex, .netns = netdev->netns };
 	int ret = 0;
 
 	strcpy(shown.name, netdev->name);
 	if (shown.name[0] != '\0' && set->dir[0] != '\0')
 		ret = shca_tree_set_netdev(set->dir, index, port, &shown);
+	if (ret == 0 && shown.name[0] != '\0' && set->dir[0] != '\0' &&
+		memcmp(netdev->mac, unknown, sizeof(unknown)) != 0)
+		ret = shca_tree_set_mac(set->dir, index, port, netdev->mac);
 	if (ret != 0)
 		SHCA_DEBUG("mlx5_%u: the netdev was not written: %s", index, strerror(-ret));
 }

@@ -99,6 +99,8 @@ def test_gids_follow_the_mac():
         wait_for(table((0, OF_MAC)), card, netdev)
         host.run("ip", "link", "set", netdev, "address", "02:00:00:00:00:77")
         wait_for(table((0, "fe80:0000:0000:0000:0000:00ff:fe00:0077")), card, netdev)
+        address = next((cards.directory(card) / "sys/bus/pci/devices").glob(f"*/net/{netdev}/address"))
+        until(lambda: address.read_text(encoding="ascii") == "02:00:00:00:00:77\n")
         host.run("ip", "link", "set", netdev, "address", MAC)
         wait_for(table((0, OF_MAC)), card, netdev)
 

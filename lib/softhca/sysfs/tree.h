@@ -56,6 +56,8 @@ int shca_tree_set_link(const char *dir, unsigned int index, uint32_t number, boo
 /** Show what the netdev beside the port is now. @return 0 or a negative errno. */
 int shca_tree_set_netdev(const char *dir, unsigned int index, uint32_t number,
 	const struct shca_tree_netdev *netdev);
+/** Show the netdev's address. @return 0 or a negative errno. */
+int shca_tree_set_mac(const char *dir, unsigned int index, uint32_t number, const uint8_t mac[6]);
 /** Show the entries 2 * @p pair and 2 * @p pair + 1 of a port's GIDs, RoCE v1 and v2; NULL: they
  * are empty. @return 0 or a negative errno. */
 int shca_tree_set_gid(const char *dir, unsigned int index, uint32_t pair, const uint8_t *gid);

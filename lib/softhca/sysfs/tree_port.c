@@ -144,6 +144,23 @@ shca_tree_set_netdev(
 	return ret != 0 || !is_renamed ? ret : set_ndevs(dir, index, number, name);
 }
 
+int
+shca_tree_set_mac(const char *dir, unsigned int index, uint32_t number, const uint8_t mac[6])
+{
+	struct shca_tree_netdev netdev;
+	char path[2 * SHCA_TREE_PATH_MAX], line[24];
+	int ret = find_netdev(dir, index, number, path, &netdev);
+
+	if (ret != 0)
+		return ret;
+	snprintf(path, sizeof(path),
+		"%s/" SHCA_TREE_PCI "/" SHCA_TREE_PCI_ADDRESS "/net/%s/address", dir, index,
+		netdev.name);
+	snprintf(line, sizeof(line), "%02x:%02x:%02x:%02x:%02x:%02x\n", mac[0], mac[1], mac[2],
+		mac[3], mac[4], mac[5]);
+	return rewrite(path, line);
+}
+
 /** Make a file of a port's directory, or remove it where there is no text for it. */
 static int
 set_file(

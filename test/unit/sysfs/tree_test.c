@@ -394,6 +394,7 @@ test_manager(void **state)
 	};
 	static const char *const absent[] = { IB "0/ports/4", IB "0/ports/1/gids", IB "1/ports/2",
 		PCI "01.0/net", "sys/devices/card0", "sys/devices/card1" };
+	static const uint8_t mac[6] = { 2, 0, 0, 0, 0, 0x77 };
 	struct shca_options options;
 	struct shca_tree_port port;
 	char dir_of_card[] = "/tmp/tree-manager-XXXXXX", error[256], text[256];
@@ -434,6 +435,9 @@ test_manager(void **state)
 	assert_string_equal(port.netdev.name, "up0");
 	read_below(dir_of_card, PCI "00.0/net/new0/phys_port_name", text, sizeof(text));
 	assert_string_equal(text, "pf0vf0\n");
+	assert_int_equal(shca_tree_set_mac(dir_of_card, 0, 2, mac), 0);
+	read_below(dir_of_card, PCI "00.0/net/new0/address", text, sizeof(text));
+	assert_string_equal(text, "02:00:00:00:00:77\n");
 	assert_int_equal(shca_tree_get_port(dir_of_card, 0, 4, &port), -ENOENT);
 	assert_int_equal(shca_tree_remove(dir_of_card), 0);
 }

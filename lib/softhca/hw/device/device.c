@@ -114,7 +114,8 @@ look_at_netdev(struct shca_device *dev, uint32_t port)
 	kernel->ops->look(kernel, netdev);
 	if (conf->netdev != NULL &&
 		(strcmp(netdev->name, was.name) != 0 || netdev->ifindex != was.ifindex ||
-			netdev->netns != was.netns))
+			netdev->netns != was.netns ||
+			memcmp(netdev->mac, was.mac, sizeof(was.mac)) != 0))
 		conf->netdev(conf->index, port, netdev, conf->arg);
 	if (conf->nb_vports == 0) {
 		take_netdev(dev, &was);

@@ -61,8 +61,8 @@ struct shca_device_conf {
 	void (*counter)(unsigned int index, const char *name, uint64_t count, void *arg);
 	/** The port has become active or inactive. The lock is held. May be NULL. */
 	void (*link)(unsigned int index, uint32_t port, bool up, void *arg);
-	/** The netdev has another name, index or namespace; without a name: there is none any more.
-	 * The lock is held, or no other thread has the device yet. May be NULL. */
+	/** The netdev has another name, index, namespace or address; without a name: there is none
+	 * any more. The lock is held, or no other thread has the device yet. May be NULL. */
 	void (*netdev)(
 		unsigned int index, uint32_t port, const struct shca_netdev *netdev, void *arg);
 	/** The entries 2 * @p pair and 2 * @p pair + 1 of the port's GIDs have changed, by RoCE v1
