@@ -82,7 +82,8 @@ struct shca_mad {
 	uint32_t local_id, remote_id; /**< the sender's and the receiver's; SIDR: RequestID */
 	uint64_t service_id;
 	uint64_t ca_guid;
-	uint32_t qkey, qpn, psn;
+	uint32_t qkey, qpn;
+	uint32_t psn;  /**< at which the other side begins to send */
 	uint32_t eecn; /**< of a REP: of an end-to-end context, or of a target of XRC */
 	uint8_t responder_resources, initiator_depth;
 	uint8_t remote_timeout, local_timeout; /**< of CM responses: 4.096 us * 2^n */

@@ -118,7 +118,7 @@ fill_request(struct shca_id *id, const struct rdma_ucm_conn_param *param, struct
 		return -EINVAL;
 	mad->ca_guid = id->port.node_guid;
 	mad->qpn = param->qp_num & PSN_MASK;
-	mad->psn = id->qp.sq_psn;
+	mad->psn = id->qp.rq_psn;
 	mad->responder_resources = param->responder_resources;
 	mad->initiator_depth = param->initiator_depth;
 	mad->local_timeout = RESPONSE_TIMEOUT;
@@ -160,7 +160,7 @@ shca_connect(struct shca_id *id, const struct rdma_ucm_conn_param *param)
 	mad.remote_timeout = RESPONSE_TIMEOUT;
 	mad.max_cm_retries = CM_RETRIES;
 	id->qp = (struct shca_id_qp){
-		.sq_psn = shca_id_random(id->file->ucma) & PSN_MASK,
+		.rq_psn = shca_id_random(id->file->ucma) & PSN_MASK,
 		.responder_resources = param->responder_resources,
 		.initiator_depth = param->initiator_depth,
 		.retry_count = at_most(param->retry_count, RETRIES_MAX),
@@ -210,7 +210,7 @@ accept_as(struct shca_id *id, const struct rdma_ucm_conn_param *param)
 	if (shca_id_is_ud(id))
 		return shca_cm_reply(id->conn, shca_clock_ns(), &mad);
 	mad.qpn = param->qp_num & PSN_MASK;
-	mad.psn = id->qp.sq_psn;
+	mad.psn = id->qp.rq_psn;
 	mad.responder_resources = param->responder_resources;
 	mad.initiator_depth = param->initiator_depth;
 	mad.target_ack_delay = id->port.ack_delay;

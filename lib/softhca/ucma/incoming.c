@@ -99,8 +99,8 @@ take_parameters(struct shca_id *id, const struct shca_mad *mad)
 {
 	id->qp = (struct shca_id_qp){
 		.remote_qpn = mad->qpn,
-		.rq_psn = mad->psn,
-		.sq_psn = shca_id_random(id->file->ucma) & 0xffffff,
+		.rq_psn = shca_id_random(id->file->ucma) & 0xffffff,
+		.sq_psn = mad->psn,
 		.responder_resources = mad->initiator_depth,
 		.initiator_depth = mad->responder_resources,
 		.retry_count = mad->retry_count,
@@ -218,7 +218,7 @@ static void
 on_reply(struct shca_id *id, const struct shca_mad *mad)
 {
 	id->qp.remote_qpn = mad->qpn;
-	id->qp.rq_psn = mad->psn;
+	id->qp.sq_psn = mad->psn;
 	id->qp.responder_resources = mad->initiator_depth;
 	id->qp.initiator_depth = mad->responder_resources;
 	id->qp.rnr_retry_count = mad->rnr_retry_count;

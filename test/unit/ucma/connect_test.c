@@ -126,7 +126,8 @@ test_qp_attr(void **state)
 	rig_close(&rig);
 }
 
-/** One side's first PSN is the other's. */
+/** One side's first PSN is the other's, which has told it: a REQ and a REP say where the other side
+ * shall begin (core/cm.c cm_req_handler(), cm_rep_handler(): sq_psn). */
 static void
 test_psns(void **state)
 {
@@ -140,6 +141,7 @@ test_psns(void **state)
 		assert_int_equal(rig_qp_attr(&rig, id[i], IBV_QPS_RTS, &sends), 0);
 		assert_int_equal(rig_qp_attr(&rig, id[1 - i], IBV_QPS_RTR, &receives), 0);
 		assert_int_equal(sends.sq_psn, receives.rq_psn);
+		assert_int_equal(sends.sq_psn, i == 0 ? rig.rep.psn : rig.req.psn);
 		assert_true(sends.sq_psn < 1 << 24);
 	}
 	rig_close(&rig);

@@ -16,6 +16,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_user_cm.h>
 
+#include "cm/mad.h"
 #include "ucma/ucma.h"
 
 enum {
@@ -39,26 +40,45 @@ struct rig {
 	int fd;
 	bool loses; /* all datagrams */
 	unsigned int nb_sent;
-	int reach;          /* what is said of the other side's MAC */
-	uint8_t more_delay; /* until an ACK, of mlx5_1 */
+	int reach;                /* what is said of the other side's MAC */
+	uint8_t more_delay;       /* until an ACK, of mlx5_1 */
+	struct shca_mad req, rep; /* the last ones */
 };
 
-/** 10.0.0.1 of mlx5_0 and 10.0.0.2 of mlx5_1, by RoCE v1 and v2. */
+/** Keep what a REQ and a REP say. */
+static void
+rig_keep(struct rig *rig, const uint8_t *bytes)
+{
+	struct shca_mad mad;
+
+	assert_int_equal(shca_mad_read(bytes, SHCA_MAD_BYTES, &mad), 0);
+	if (mad.kind == SHCA_MAD_REQ)
+		rig->req = mad;
+	else if (mad.kind == SHCA_MAD_REP)
+		rig->rep = mad;
+}
+
+/** 10.0.0.1 of mlx5_0 and 10.0.0.2 of mlx5_1, then fd00::1 and fd00::2, by RoCE v1 and v2. */
 static unsigned int
 rig_gids(void *arg, struct shca_ucma_gid *gids, unsigned int max)
 {
 	(void)arg;
-	assert_true(max >= 4);
-	for (unsigned int i = 0; i < 4; i++)
+	assert_true(max >= 8);
+	for (unsigned int i = 0; i < 8; i++) {
+		const uint8_t last = (uint8_t)(1 + i / 2 % 2);
+
 		gids[i] = (struct shca_ucma_gid){
-			.gid = { [10] = 0xff, 0xff, 10, 0, 0, (uint8_t)(1 + i / 2) },
-			.device = i / 2,
+			.gid = { [10] = 0xff, 0xff, 10, 0, 0, last },
+			.device = i / 2 % 2,
 			.port = 1,
-			.index = (uint8_t)(2 + i % 2),
+			.index = (uint8_t)(2 + i / 4 * 2 + i % 2),
 			.is_v2 = i % 2 == 1,
-			.ifindex = 5 + i / 2,
+			.ifindex = 5 + i / 2 % 2,
 		};
-	return 4;
+		if (i >= 4)
+			memcpy(gids[i].gid, (const uint8_t[16]){ 0xfd, [15] = last }, 16);
+	}
+	return 8;
 }
 
 static void
@@ -80,6 +100,7 @@ rig_send(void *arg, const struct shca_ucma_gid *gid, const uint8_t *remote, cons
 	struct rig *rig = arg;
 
 	rig->nb_sent++;
+	rig_keep(rig, bytes);
 	if (!rig->loses) {
 		struct shca_ucma_gid local = *gid;
 
@@ -235,6 +256,38 @@ static inline int
 rig_bind(struct rig *rig, uint32_t id, uint8_t last, uint16_t port)
 {
 	const struct sockaddr_in address = rig_address(last, port);
+	struct rdma_ucm_bind command = { .id = id, .addr_size = sizeof(address) };
+
+	memcpy(&command.addr, &address, sizeof(address));
+	return RIG_DO(rig, RDMA_USER_CM_CMD_BIND, command);
+}
+
+/** To any address of IPv4. */
+static inline int
+rig_bind_any(struct rig *rig, uint32_t id, uint16_t port)
+{
+	const struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
+	struct rdma_ucm_bind command = { .id = id, .addr_size = sizeof(address) };
+
+	memcpy(&command.addr, &address, sizeof(address));
+	return RIG_DO(rig, RDMA_USER_CM_CMD_BIND, command);
+}
+
+/** @param last byte of an address in fd00::/64; 0: any */
+static inline struct sockaddr_in6
+rig_address6(uint8_t last, uint16_t port)
+{
+	struct sockaddr_in6 address = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+
+	address.sin6_addr.s6_addr[0] = last != 0 ? 0xfd : 0;
+	address.sin6_addr.s6_addr[15] = last;
+	return address;
+}
+
+static inline int
+rig_bind6(struct rig *rig, uint32_t id, uint8_t last, uint16_t port)
+{
+	const struct sockaddr_in6 address = rig_address6(last, port);
 	struct rdma_ucm_bind command = { .id = id, .addr_size = sizeof(address) };
 
 	memcpy(&command.addr, &address, sizeof(address));
