@@ -151,44 +151,45 @@ shca_bind_service(const struct shca_id *id, const struct shca_address *address)
 	return shca_ip_service(id->space, shca_address_port(address));
 }
 
-/** cma.c cma_port_is_unique() and cma_check_port(). */
-static bool
-excludes(const struct shca_id *other, const struct shca_id *id, uint16_t space, uint16_t port)
+/** cma.c cma_check_port(). @return 0, or the error of @p id that wants the port of @p other. */
+static int
+conflict(const struct shca_id *other, const struct shca_id *id, uint16_t space, uint16_t port)
 {
 	const struct shca_address *a = &other->src, *b = &id->src;
 
 	if (other->number == id->number || other->state == SHCA_ID_IDLE || other->is_passive ||
 		shca_bind_space(other) != space || shca_address_port(a) != port)
-		return false;
+		return 0;
 	if (other->reuses_address && id->reuses_address && other->state != SHCA_ID_LISTEN)
-		return false;
-	if (a->any.sa_family != b->any.sa_family)
-		return !other->is_afonly && !id->is_afonly && shca_address_is_any(a) &&
-			shca_address_is_any(b);
-	return shca_address_is_any(a) || shca_address_is_any(b) || shca_address_is_same(a, b);
+		return 0;
+	if (a->any.sa_family != b->any.sa_family && other->is_afonly && id->is_afonly)
+		return 0;
+	if (shca_address_is_any(a) || shca_address_is_any(b))
+		return -EADDRNOTAVAIL;
+	return shca_address_is_same(a, b) ? -EADDRINUSE : 0;
 }
 
-static bool
-is_free(const struct shca_id *id, uint16_t space, uint16_t port)
+static int
+check_port(const struct shca_id *id, uint16_t space, uint16_t port)
 {
 	struct shca_ucma *ucma = id->file->ucma;
 	uint32_t number = 0;
 	struct shca_id *other;
+	int ret = 0;
 
-	for (; (other = shca_idtable_next(&ucma->ids, &number)) != NULL; number++)
-		if (excludes(other, id, space, port))
-			return false;
-	return true;
+	for (; ret == 0 && (other = shca_idtable_next(&ucma->ids, &number)) != NULL; number++)
+		ret = conflict(other, id, space, port);
+	return ret;
 }
 
 /** Nobody may share a port with who listens (cma_check_port(), reuse_addr 0). */
-bool
-shca_bind_is_alone(const struct shca_id *id)
+int
+shca_bind_alone(const struct shca_id *id)
 {
 	struct shca_id alone = *id;
 
 	alone.reuses_address = false;
-	return is_free(&alone, shca_bind_space(id), shca_address_port(&id->src));
+	return check_port(&alone, shca_bind_space(id), shca_address_port(&id->src));
 }
 
 static int
@@ -203,10 +204,10 @@ take_port(struct shca_id *id)
 	if (port != 0 && port < PRIVILEGED_END && !shca_caps_has(CAP_NET_BIND_SERVICE))
 		return -EACCES;
 	if (port != 0)
-		return is_free(id, space, port) ? 0 : -EADDRINUSE;
+		return check_port(id, space, port);
 	do
 		port = (uint16_t)(PORT_FIRST + shca_id_random(id->file->ucma) % NB_PORTS);
-	while (!is_free(id, space, port) && ++tries < NB_PORTS);
+	while (check_port(id, space, port) != 0 && ++tries < NB_PORTS);
 	shca_address_set_port(&id->src, space, port);
 	return tries < NB_PORTS ? 0 : -EADDRNOTAVAIL;
 }

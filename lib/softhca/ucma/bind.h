@@ -6,10 +6,11 @@
 #include "ucma/id.h"
 
 /** @return 0, or -EAFNOSUPPORT, -EINVAL, -EADDRNOTAVAIL, -ENODEV (nobody's here or no port of
- * ours), -EADDRINUSE, -EACCES, -EPROTONOSUPPORT (rdma_bind_addr()). */
+ * ours), -EADDRINUSE, or -EADDRNOTAVAIL where an identifier is for any address, -EACCES,
+ * -EPROTONOSUPPORT (rdma_bind_addr()). */
 int shca_bind_address(struct shca_id *id, const struct shca_address *address);
-/** @return whether no other one has its port and address. */
-bool shca_bind_is_alone(const struct shca_id *id);
+/** @return 0, or -EADDRINUSE, -EADDRNOTAVAIL: another one has its port, though it may be reused. */
+int shca_bind_alone(const struct shca_id *id);
 /** Bind the identifier to the port that has this entry. */
 void shca_bind_gid(struct shca_id *id, const struct shca_ucma_gid *gid);
 /** @param scope of a link-local GID, 0: any @return whether there is one; v2 ones are preferred. */

@@ -286,7 +286,7 @@ shca_connect_listen(struct shca_id *id, unsigned int backlog)
 		ret = -EINVAL;
 	/* cma_bind_listen() */
 	if (ret == 0 && id->reuses_address)
-		ret = shca_bind_is_alone(id) ? 0 : -EADDRINUSE;
+		ret = shca_bind_alone(id);
 	if (ret != 0)
 		return ret;
 	id->backlog = backlog;

@@ -37,6 +37,39 @@ test_conflicts(void **state)
 
 static void
 test_reuse(void **state)
+/** cma_check_port(): a port is one for both families, unless both identifiers want theirs only; who
+ * shares it with one for any address is told another error than who has the same address. */
+static void
+test_conflicts_of_any(void **state)
+{
+	const int on = 1;
+	struct rig rig;
+	uint32_t id, id6;
+
+	(void)state;
+	rig_open(&rig);
+	id = rig_create(&rig, 1, RDMA_PS_TCP);
+	assert_int_equal(rig_bind_any(&rig, id, RIG_PORT), 0);
+	bound(&rig, 1, RIG_PORT, -EADDRNOTAVAIL);
+	assert_int_equal(
+		rig_bind_any(&rig, rig_create(&rig, 1, RDMA_PS_TCP), RIG_PORT), -EADDRNOTAVAIL);
+	id6 = rig_create(&rig, 1, RDMA_PS_TCP);
+	assert_int_equal(rig_bind6(&rig, id6, 0, RIG_PORT), -EADDRNOTAVAIL);
+	assert_int_equal(rig_bind6(&rig, id6, 1, RIG_PORT), -EADDRNOTAVAIL);
+	assert_int_equal(rig_option(&rig, id6, RDMA_OPTION_ID_AFONLY, &on, sizeof(on)), 0);
+	assert_int_equal(rig_bind6(&rig, id6, 0, RIG_PORT), -EADDRNOTAVAIL);
+	assert_int_equal(rig_option(&rig, id, RDMA_OPTION_ID_AFONLY, &on, sizeof(on)), 0);
+	assert_int_equal(rig_bind6(&rig, id6, 0, RIG_PORT), 0);
+	assert_int_equal(rig_listen(&rig, id6, 1), 0);
+	assert_int_equal(rig_listen(&rig, id, 1), 0);
+	/* Addresses of both families */
+	rig_destroy(&rig, id);
+	rig_destroy(&rig, id6);
+	bound(&rig, 1, RIG_PORT, 0);
+	assert_int_equal(rig_bind6(&rig, rig_create(&rig, 1, RDMA_PS_TCP), 1, RIG_PORT), 0);
+	rig_close(&rig);
+}
+
 {
 	const int on = 1;
 	struct rig rig;
@@ -250,3 +283,4 @@ main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+		cmocka_unit_test(test_conflicts_of_any),
