@@ -409,5 +409,6 @@ shca_bind_resolve(struct shca_id *id, const struct shca_address *src,
 		resolved(id, dst, &gid);
 		return start_to_reach(id, timeout_ms);
 	}
-	return shca_ucm_event_tell(id, SHCA_UCM_ADDR_ERROR, ret);
+	/* addr_handler(); that there is no way says rdma_resolve_ip(), at once. */
+	return ret == -ENODEV ? shca_ucm_event_tell(id, SHCA_UCM_ADDR_ERROR, ret) : ret;
 }

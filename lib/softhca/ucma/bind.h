@@ -24,7 +24,8 @@ bool shca_bind_choose(struct shca_ucma *ucma,
 	bool (*suits)(const struct shca_ucma_gid *gid, const void *arg), const void *arg,
 	struct shca_ucma_gid *out);
 /** Resolve and bind to @p dst (rdma_resolve_addr()). @param src family 0: none
- * @return 0, when an event tells the result, or -EINVAL, or as shca_bind_address() */
+ * @return 0, when an event tells the result, or -EINVAL, -ENETUNREACH and what else Linux says of
+ * a route, or as shca_bind_address() */
 int shca_bind_resolve(struct shca_id *id, const struct shca_address *src,
 	const struct shca_address *dst, uint32_t timeout_ms);
 /** Look again for other sides that Linux asks for. @return when to do so next. */

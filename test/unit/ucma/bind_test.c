@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports and addresses: what conflicts, what resolves to which port of which device, and what not.
  */
+#include <fcntl.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,8 +37,6 @@ test_conflicts(void **state)
 	rig_close(&rig);
 }
 
-static void
-test_reuse(void **state)
 /** cma_check_port(): a port is one for both families, unless both identifiers want theirs only; who
  * shares it with one for any address is told another error than who has the same address. */
 static void
@@ -70,6 +70,8 @@ test_conflicts_of_any(void **state)
 	rig_close(&rig);
 }
 
+static void
+test_reuse(void **state)
 {
 	const int on = 1;
 	struct rig rig;
@@ -199,6 +201,42 @@ test_no_device(void **state)
 	rig_close(&rig);
 }
 
+/** Linux looks for a route in the command itself, which fails without one (rdma_resolve_ip()). */
+static void
+test_unreachable(void **state)
+{
+	const struct sockaddr_in far = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(0xcb007101),
+		.sin_port = htons(RIG_PORT) };
+	const struct sockaddr_in near = rig_address(2, RIG_PORT);
+	struct rdma_ucm_resolve_addr command = { .timeout_ms = 1, .dst_size = sizeof(far) };
+	const int own_namespace = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	struct rig rig;
+	int ret;
+
+	(void)state;
+	assert_true(own_namespace >= 0);
+	/* One without routes. */
+	if (unshare(CLONE_NEWNET) != 0) {
+		print_message("no network namespaces here: %s\n", strerror(errno));
+		close(own_namespace);
+		skip();
+	}
+	rig_open(&rig);
+	command.id = rig_create(&rig, 7, RDMA_PS_TCP);
+	memcpy(&command.dst_addr, &far, sizeof(far));
+	ret = RIG_DO(&rig, RDMA_USER_CM_CMD_RESOLVE_ADDR, command);
+	assert_int_equal(setns(own_namespace, CLONE_NEWNET), 0);
+	close(own_namespace);
+	assert_int_equal(ret, -ENETUNREACH);
+	rig_expect_silence(&rig);
+	/* Another address may be tried. */
+	memcpy(&command.dst_addr, &near, sizeof(near));
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_RESOLVE_ADDR, command), 0);
+	assert_int_equal(rig_event(&rig, RIG_ADDR_RESOLVED).status, 0);
+	rig_close(&rig);
+}
+
 /** To a host behind the second port, without an address to send from. */
 static uint32_t
 resolve_by_route(struct rig *rig, uint32_t timeout_ms)
@@ -272,15 +310,16 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_conflicts),
+		cmocka_unit_test(test_conflicts_of_any),
 		cmocka_unit_test(test_reuse),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_af_ib),
 		cmocka_unit_test(test_resolve),
 		cmocka_unit_test(test_no_device),
+		cmocka_unit_test(test_unreachable),
 		cmocka_unit_test(test_waits_for_a_neighbour),
 		cmocka_unit_test(test_waits_in_vain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-		cmocka_unit_test(test_conflicts_of_any),
