@@ -47,9 +47,11 @@ listens(const struct shca_id *id, const struct request *request)
 		return false;
 	if (family == AF_IB)
 		return true;
-	if (!request->has_ip || (family == AF_INET && request->ip.version != 4) ||
-		(family == AF_INET6 && request->ip.version == 4 &&
-			(id->is_afonly || !shca_address_is_any(&id->src))))
+	if (!request->has_ip)
+		return false;
+	if (shca_address_is_any(&id->src) && !id->is_afonly)
+		return true;
+	if ((family == AF_INET) != (request->ip.version == 4))
 		return false;
 	shca_address_to_gid(&id->src, host);
 	return shca_address_is_any(&id->src) || memcmp(host, request->ip.dst, sizeof(host)) == 0;

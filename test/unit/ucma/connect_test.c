@@ -455,6 +455,56 @@ test_ud(void **state)
 	rig_close(&rig);
 }
 
+/** To fd00::2, from fd00::1. @return what the connect command says */
+static int
+call6(struct rig *rig)
+{
+	const struct sockaddr_in6 src = rig_address6(1, 0), dst = rig_address6(2, RIG_PORT);
+	struct rdma_ucm_resolve_addr command = {
+		.id = rig_create(rig, CLIENT, RDMA_PS_TCP),
+		.timeout_ms = 1000,
+		.src_size = sizeof(src),
+		.dst_size = sizeof(dst),
+	};
+
+	memcpy(&command.src_addr, &src, sizeof(src));
+	memcpy(&command.dst_addr, &dst, sizeof(dst));
+	assert_int_equal(RIG_DO(rig, RDMA_USER_CM_CMD_RESOLVE_ADDR, command), 0);
+	assert_int_equal(rig_event(rig, RIG_ADDR_RESOLVED).uid, CLIENT);
+	assert_int_equal(rig_route(rig, command.id), 0);
+	rig_event(rig, RIG_ROUTE_RESOLVED);
+	return rig_connect(rig, command.id, QPN_CLIENT, "");
+}
+
+/** Who listens at any address of IPv4 is called by IPv6, too, unless it has said that it wants its
+ * family only (cma_match_private_data()). */
+static void
+test_any_family(void **state)
+{
+	const int on = 1;
+	struct rig rig;
+
+	(void)state;
+	for (unsigned int is_afonly = 0; is_afonly < 2; is_afonly++) {
+		uint32_t id;
+
+		rig_open(&rig);
+		id = rig_create(&rig, SERVER, RDMA_PS_TCP);
+		if (is_afonly)
+			assert_int_equal(
+				rig_option(&rig, id, RDMA_OPTION_ID_AFONLY, &on, sizeof(on)), 0);
+		assert_int_equal(rig_bind_any(&rig, id, RIG_PORT), 0);
+		assert_int_equal(rig_listen(&rig, id, 1), 0);
+		assert_int_equal(call6(&rig), 0);
+		shca_ucma_step(rig.ucma);
+		if (is_afonly)
+			assert_int_equal(rig_event(&rig, RIG_REJECTED).status, 8);
+		else
+			assert_int_equal(rig_event(&rig, RIG_CONNECT_REQUEST).uid, SERVER);
+		rig_close(&rig);
+	}
+}
+
 static void
 test_notify(void **state)
 {
@@ -494,6 +544,7 @@ main(void)
 		cmocka_unit_test(test_listener_goes),
 		cmocka_unit_test(test_program_ends),
 		cmocka_unit_test(test_ud),
+		cmocka_unit_test(test_any_family),
 		cmocka_unit_test(test_notify),
 	};
 
