@@ -146,8 +146,7 @@ static void
 take_live(struct shca_roce_qp *qp)
 {
 	qp->requester.conf.timeout_ns = shca_timeout_ns(qp->conf.timeout);
-	qp->requester.conf.retries = qp->conf.retries;
-	qp->requester.conf.rnr_retries = qp->conf.rnr_retries;
+	shca_requester_set_retries(&qp->requester, qp->conf.retries, qp->conf.rnr_retries);
 	qp->requester.conf.max_rd_atomic = qp->conf.max_rd_atomic;
 	qp->responder.conf.max_dest_rd_atomic = qp->conf.max_dest_rd_atomic;
 	qp->responder.conf.min_rnr_timer = qp->conf.min_rnr_timer;

@@ -35,6 +35,15 @@ shca_requester_init(struct shca_requester *requester, const struct shca_requeste
 	};
 }
 
+void
+shca_requester_set_retries(struct shca_requester *requester, uint8_t retries, uint8_t rnr_retries)
+{
+	if (requester->conf.retries != retries)
+		requester->retries_left = requester->conf.retries = retries;
+	if (requester->conf.rnr_retries != rnr_retries)
+		requester->rnr_retries_left = requester->conf.rnr_retries = rnr_retries;
+}
+
 static struct shca_wr *
 wr_at(struct shca_requester *requester, uint32_t position)
 {
