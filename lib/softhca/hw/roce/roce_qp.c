@@ -164,6 +164,9 @@ reset(struct shca_roce_qp *qp)
 	qp->is_last_told = false;
 	qp->looked_at = 0;
 	qp->nb_unsignaled = 0;
+	shca_roce_count_engines(qp);
+	qp->requester = (struct shca_requester){ 0 };
+	qp->responder = (struct shca_responder){ 0 };
 }
 
 /** In ERROR the next round flushes: it catches faults on the program's memory. */

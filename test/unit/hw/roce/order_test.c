@@ -85,6 +85,32 @@ an_acknowledgement_leaves_before_what_follows(void **state)
 	disconnect_end(&end);
 }
 
+/** What was asked for before the queue pair was reset is not answered in its next life. */
+static void
+a_reset_forgets_responses(void **state)
+{
+	const struct shca_bth request = {
+		.opcode = SHCA_BTH_RC | SHCA_BTH_READ_REQUEST,
+		.psn = PSN,
+		.ack_req = true,
+	};
+	const enum shca_roce_state states[] = { SHCA_ROCE_RESET, SHCA_ROCE_INIT, SHCA_ROCE_ERROR };
+	struct end end;
+
+	(void)state;
+	connect_end(&end, SHCA_ROCE_RC);
+	end.conf.max_dest_rd_atomic = 1;
+	shca_roce_qp_modify(end.qp, SHCA_ROCE_RTS, &end.conf);
+	come(&end, &request);
+	shca_device_step(end.rig.dev);
+	assert_int_equal(end.rig.wire.nb_sent, 0);
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		shca_roce_qp_modify(end.qp, states[i], &end.conf);
+	rig_run(&end.rig);
+	assert_int_equal(end.rig.wire.nb_sent, 0);
+	disconnect_end(&end);
+}
+
 int
 main(void)
 {
@@ -92,6 +118,7 @@ main(void)
 		cmocka_unit_test(sends_leave_before_their_queue_pair_stops),
 		cmocka_unit_test(a_full_wire_ends_it),
 		cmocka_unit_test(an_acknowledgement_leaves_before_what_follows),
+		cmocka_unit_test(a_reset_forgets_responses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
