@@ -409,10 +409,13 @@ take_nak(struct shca_requester *requester, uint64_t now_ns, uint8_t code)
 		fail(requester, outcomes[code]);
 }
 
-/** The other side has no receive WQE: wait as long as it says (IBTA 9.7.5.2.8). */
+/** The other side has no receive WQE: wait as long as it says (IBTA 9.7.5.2.8). Nothing is sent
+ * meanwhile, so that another one is the same again. */
 static void
 take_rnr(struct shca_requester *requester, uint64_t now_ns, uint8_t timer)
 {
+	if (now_ns < requester->wait_ns)
+		return;
 	if (requester->rnr_retries_left == 0) {
 		fail(requester, SHCA_OUTCOME_RNR_RETRIES_EXCEEDED);
 		return;

@@ -230,6 +230,27 @@ not_ready(void **state)
 	assert_int_equal(pull(), NOTHING);
 }
 
+/** Nothing has been sent since: it is the same answer, which a cable may double. */
+static void
+not_ready_is_said_twice(void **state)
+{
+	const uint64_t wait = shca_rnr_ns(2);
+
+	(void)state;
+	start(1);
+	send_three();
+	answer(SHCA_BTH_ACK, SHCA_AETH_RNR | 2, 0, 0);
+	rig.now += wait - 1;
+	answer(SHCA_BTH_ACK, SHCA_AETH_RNR | 2, 0, 0);
+	assert_int_equal(rig.outcome, SHCA_OUTCOME_SUCCESS);
+	assert_int_equal(rig.requester.nb_rnr, 1);
+	assert_int_equal(pull(), NOTHING);
+	rig.now++;
+	assert_int_equal(pull(), 0);
+	answer(SHCA_BTH_ACK, SHCA_AETH_RNR | 2, 0, 0);
+	assert_int_equal(rig.outcome, SHCA_OUTCOME_RNR_RETRIES_EXCEEDED);
+}
+
 /** 7 retries are not counted (IBTA 11.2.4.2). */
 static void
 not_ready_for_ever(void **state)
@@ -482,6 +503,7 @@ main(void)
 		cmocka_unit_test(sequence_nak),
 		cmocka_unit_test(fatal_naks),
 		cmocka_unit_test(not_ready),
+		cmocka_unit_test(not_ready_is_said_twice),
 		cmocka_unit_test(not_ready_for_ever),
 		cmocka_unit_test(the_last_of_a_window_asks),
 		cmocka_unit_test(timeouts),
