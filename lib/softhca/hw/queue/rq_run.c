@@ -159,7 +159,8 @@ receive_plain(struct run *run, const struct shca_frame *frame, unsigned int nb_f
 	for (unsigned int i = 0; i < nb_frames; i++) {
 		uint8_t *to;
 
-		shca_touch_part(dev, SHCA_TOUCH_RQ_RING);
+		/* The completion before has noted its CQ. */
+		shca_touch(dev, SHCA_TOUCH_RQ_RING, rq);
 		shca_rq_prefetch(ring, rq->ci);
 		to = buffer(run, rq, ring);
 		if (to == NULL)
