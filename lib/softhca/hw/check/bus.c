@@ -69,11 +69,13 @@ shca_bus_sq_posted(struct shca_sq *sq, uint16_t pi)
 }
 
 bool
-shca_bus_sq_look(const struct shca_sq *sq, struct shca_wqe *wqe)
+shca_bus_sq_look(struct shca_sq *sq, struct shca_wqe *wqe)
 {
 	uint8_t flat[SHCA_WQE_MAX_BYTES + SHCA_WQEBB_BYTES];
 	uint8_t nb_wqebbs;
 
+	/* The WQE before may have completed, and the CQ have been noted. */
+	shca_touch(sq->dev, SHCA_TOUCH_SQ_RING, sq);
 	shca_sq_fetch(sq, sq->ci, 1, flat);
 	nb_wqebbs = shca_wqe_nb_wqebbs(shca_wqe_ds(flat));
 	shca_sq_fetch(sq, sq->ci, nb_wqebbs, flat);

@@ -51,7 +51,7 @@ void shca_bus_cq_begin(struct shca_cq *cq);
 /** WQEs up to @p pi are posted. */
 void shca_bus_sq_posted(struct shca_sq *sq, uint16_t pi);
 /** Decode the WQE at ci, which is about to be executed. @return whether it is well-formed. */
-bool shca_bus_sq_look(const struct shca_sq *sq, struct shca_wqe *wqe);
+bool shca_bus_sq_look(struct shca_sq *sq, struct shca_wqe *wqe);
 /** The WQE is done: the device has read what it points to. */
 void shca_bus_sq_done(struct shca_sq *sq, const struct shca_wqe *wqe);
 /** The WQE at ci, or the rest of a striding queue's, takes @p length bytes; WQEs up to @p pi are

@@ -6,6 +6,7 @@
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "fault/faults.h"
 #include "hw/check/bus.h"
@@ -13,6 +14,7 @@
 #include "pci/pci.h"
 
 #define FRAME 60u
+#define PAGE  4096u
 
 static void
 open_counted(struct rig *rig)
@@ -426,6 +428,38 @@ nothing_is_written_behind_a_list(void **state)
 	rig_close(&rig);
 }
 
+/** Behind a WQE that completes at once, the next one is in a page that has gone: the queue is
+ * struck, and not the CQ that was written to before. */
+static void
+an_unmapped_ring_is_the_queue_s(void **state)
+{
+	struct rig_wqe wqe;
+	struct rig rig;
+	struct shca_cqe cqe;
+
+	(void)state;
+	rig_init(&rig);
+	rig.sq_attr.nb_wqebbs = 2 * PAGE / SHCA_WQEBB_BYTES;
+	open_counted(&rig);
+	for (unsigned int i = 0; i < 300; i++)
+		shca_device_step(rig.dev); /* cmocka's handler gives way to the guard's */
+	for (unsigned int i = 0; i <= PAGE / SHCA_WQEBB_BYTES; i++) {
+		rig_wqe_start(&wqe, MLX5_OPCODE_NOP,
+			i == PAGE / SHCA_WQEBB_BYTES - 1 ? SHCA_CE_ALWAYS : SHCA_CE_ON_ERROR);
+		rig_post(&rig, &wqe);
+		/* The others are of one round. */
+		if (i == PAGE / SHCA_WQEBB_BYTES / 2)
+			rig_run(&rig);
+	}
+	munmap(rig.sq_attr.ring + PAGE, PAGE);
+	rig_run(&rig);
+	assert_int_equal(rig.tx.nb_error_events, 0);
+	assert_int_equal(rig.nb_sq_fatal, 1);
+	assert_true(rig_poll(&rig.tx, &cqe));
+	assert_int_equal(be16toh(cqe.wqe_counter), PAGE / SHCA_WQEBB_BYTES - 1);
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
@@ -446,6 +480,7 @@ main(void)
 		cmocka_unit_test(counting_begins_from_zero_and_ends),
 		cmocka_unit_test(nothing_is_changed_by_being_counted),
 		cmocka_unit_test(faults_strike_counted_queues),
+		cmocka_unit_test(an_unmapped_ring_is_the_queue_s),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
