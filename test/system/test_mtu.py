@@ -41,3 +41,17 @@ def test_jumbo_frames_pass(tmp_path):
         pmd.wait_stats(lambda s: s["TX-packets"] >= len(sent))
         pmd.cmd("stop")
     assert pcapfile.read(result) == sent
+
+
+def test_a_stopped_port_takes_it_before_its_queues_do():
+    """As Open vSwitch does: stop, set the MTU, then set up queues that are made for it; the start looks at them."""
+    with Testpmd() as pmd:
+        assert "enable RTE_ETH_RX_OFFLOAD_SCATTER" in pmd.cmd("port config mtu 0 9000")
+        pmd.cmd("port stop 0")
+        assert pmd.cmd("port config mtu 0 9000").strip() == ""
+        answer = pmd.cmd("port start 0")
+        assert "enable RTE_ETH_RX_OFFLOAD_SCATTER" in answer and "Fail to start port 0" in answer, answer
+        pmd.cmd("port config 0 rx_offload scatter on")
+        assert "Fail" not in pmd.cmd("port start 0")
+        assert pmd.info()["MTU"] == "9000"
+        assert "RX scattered packets: on" in pmd.cmd("show rxq info 0 0")

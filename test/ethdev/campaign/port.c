@@ -132,18 +132,31 @@ campaign_port_configure(struct campaign_port *port)
 	return ret;
 }
 
+/** settle.c and traffic.c judge by the MTU frames that the buffers are too small for. */
+static int
+start_with_mtu(const struct campaign_port *port, uint16_t *mtu)
+{
+	*mtu = 0;
+	rte_eth_dev_get_mtu(port->id, mtu);
+	printf("   mlx5_%u starts with an MTU of %u\n", (unsigned int)(port - campaign.ports),
+		*mtu);
+	return rte_eth_dev_start(port->id);
+}
+
 int
 campaign_port_start(struct campaign_port *port)
 {
-	uint16_t mtu = 0;
+	uint16_t mtu;
 	int ret;
 
 	if (port->started)
 		return 0;
-	/* settle.c and traffic.c judge by it frames that the buffers are too small for. */
-	rte_eth_dev_get_mtu(port->id, &mtu);
-	printf("   mlx5_%u starts with an MTU of %u\n", (unsigned int)(port - campaign.ports), mtu);
-	ret = rte_eth_dev_start(port->id);
+	ret = start_with_mtu(port, &mtu);
+	/* A stopped port takes an MTU that its queues cannot. */
+	if (ret == -EINVAL && mtu > RTE_ETHER_MTU) {
+		ret = rte_eth_dev_set_mtu(port->id, RTE_ETHER_MTU);
+		ret = ret != 0 ? ret : start_with_mtu(port, &mtu);
+	}
 	port->started = ret == 0;
 	return ret;
 }

@@ -161,7 +161,9 @@ mdv_start_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 	uint16_t i;
 	int ret;
 
-	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+	/* Queues of a stopped port may be set up anew before it starts, for which the application
+	 * sets the MTU first (Open vSwitch does); the start checks those that it finds. */
+	for (i = 0; port->started && i < dev->data->nb_rx_queues; i++) {
 		ret = mdv_rxq_check_mtu(port, i, mtu);
 		if (ret != 0)
 			return ret;

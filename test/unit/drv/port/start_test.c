@@ -278,6 +278,7 @@ an_mtu_is_set_if_all_queues_take_it(void **state)
 	};
 
 	(void)state;
+	rig.port.started = true;
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
 		rig.port.mtu = 1500;
 		trace.fails = cases[i].fails;
@@ -286,6 +287,15 @@ an_mtu_is_set_if_all_queues_take_it(void **state)
 		trace_check(cases[i].calls);
 		assert_int_equal(rig.port.mtu, cases[i].result == 0 ? 2000 : 1500);
 	}
+}
+
+static void
+queues_of_a_stopped_port_are_not_asked_about_the_mtu(void **state)
+{
+	(void)state;
+	assert_int_equal(mdv_start_mtu_set(&rig.dev, 2000), 0);
+	trace_check("set mtu 2000; ");
+	assert_int_equal(rig.port.mtu, 2000);
 }
 
 int
@@ -300,6 +310,8 @@ main(void)
 		cmocka_unit_test_setup(small_buffers_are_scattered_to, port_make),
 		cmocka_unit_test_setup(an_mtu_is_set_if_all_queues_take_it, port_make),
 		cmocka_unit_test_setup(an_mtu_is_set_if_all_queues_take_it, bonded_make),
+		cmocka_unit_test_setup(
+			queues_of_a_stopped_port_are_not_asked_about_the_mtu, port_make),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
