@@ -27,6 +27,15 @@ def test_mbufs_are_freed_on_request():
         assert cleanup(pmd, 0) == 0
 
 
+def test_a_stopped_queue_has_no_packets():
+    with Testpmd(args=["--txd=512"]) as pmd:
+        for state in ("stop", "start"):
+            pmd.cmd(f"port 0 txq 0 {state}")
+            for descriptor in (0, 511):
+                answer = pmd.cmd(f"show port 0 txq 0 desc {descriptor} status")
+                assert "Desc status = DONE" in answer, (state, answer)
+
+
 def test_its_state_is_readable():
     with Testpmd(args=["--txd=512"], telemetry=True) as pmd:
         pmd.cmd("set fwd rxonly")

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ethdev tx_done_cleanup and tx_descriptor_status, which take completions outside of a burst. */
+#include <errno.h>
+
 #include "queue/cq_ibv.h"
 #include "tx_burst.h"
 
@@ -18,12 +20,15 @@ packets_count(const struct mdv_txq *txq, uint16_t to, uint32_t max, uint16_t *en
 int
 mdv_tx_done_cleanup(void *queue, uint32_t free_cnt)
 {
-	struct mdv_txq *txq = queue;
-	const uint32_t cq_mask = (1u << txq->ring.log2_cqes) - 1;
 	const uint32_t max = free_cnt - 1 < UINT16_MAX ? free_cnt : UINT16_MAX;
-	uint32_t nb = 0;
+	struct mdv_txq *txq = queue;
+	uint32_t nb = 0, cq_mask;
 	uint16_t end;
 
+	/* Not set up. */
+	if (txq == NULL)
+		return -EINVAL;
+	cq_mask = (1u << txq->ring.log2_cqes) - 1;
 	mdv_cq_look(&txq->objs.cq, txq->pos.cq_ci, UINT32_MAX);
 	while (txq->objs.qp != NULL && nb < max) {
 		const uint8_t op_own = mdv_cq_op_own(&txq->ring.cqes[txq->pos.cq_ci & cq_mask]);
@@ -56,6 +61,9 @@ mdv_tx_done_status(void *queue, uint16_t offset)
 
 	if (offset > txq->ring.mask)
 		return -EINVAL;
+	/* A stopped queue only looks full, so that bursts put nothing there. */
+	if (!txq->ready)
+		return RTE_ETH_TX_DESC_DONE;
 	mdv_cq_look(&txq->objs.cq, txq->pos.cq_ci, UINT32_MAX);
 	mdv_tx_burst_reap(txq, MDV_TX_MULTI, false, UINT32_MAX);
 	/* A descriptor is as many WQEBBs as an inlined packet may need. */

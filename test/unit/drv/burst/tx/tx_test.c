@@ -474,6 +474,22 @@ packets_that_are_done_are_freed_on_request(void **state)
 	}
 }
 
+/** A burst finds no room in a stopped queue, which has no packets. */
+static void
+a_stopped_queue_has_no_packets(void **state)
+{
+	(void)state;
+	tx_rig_start();
+	tx_rig.txq.ready = false;
+	tx_rig.txq.pos.ci = tx_rig.txq.pos.pc - TX_RIG_BBS;
+	assert_int_equal(mdv_tx_done_status(&tx_rig.txq, 0), RTE_ETH_TX_DESC_DONE);
+	assert_int_equal(mdv_tx_done_status(&tx_rig.txq, TX_RIG_BBS - 1), RTE_ETH_TX_DESC_DONE);
+	assert_int_equal(mdv_tx_done_status(&tx_rig.txq, TX_RIG_BBS), -EINVAL);
+	tx_rig_stop();
+	/* One that is not set up: ethdev of 22.11 does not look. */
+	assert_int_equal(mdv_tx_done_cleanup(NULL, 0), -EINVAL);
+}
+
 /** What has gathered is not freed by one burst. */
 static void
 a_burst_takes_two_completions(void **state)
@@ -636,6 +652,7 @@ main(void)
 		cmocka_unit_test(a_wqe_of_many_fails),
 		cmocka_unit_test(a_queue_that_cannot_be_reset_sends_no_more),
 		cmocka_unit_test(packets_that_are_done_are_freed_on_request),
+		cmocka_unit_test(a_stopped_queue_has_no_packets),
 		cmocka_unit_test(a_burst_takes_two_completions),
 		cmocka_unit_test(a_burst_goes_on_where_freeing_stopped),
 		cmocka_unit_test(checksum_flags),
