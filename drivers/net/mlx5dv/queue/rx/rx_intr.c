@@ -243,6 +243,9 @@ mdv_rx_intr_monitor(void *queue, struct rte_power_monitor_cond *cond)
 {
 	const struct mdv_rxq *rxq = queue;
 
+	/* Not set up. */
+	if (rxq == NULL)
+		return -EINVAL;
 	/* In mode=ibv the ring that the device writes belongs to verbs. */
 	if (rxq->objs.cq.ex != NULL)
 		return -ENOTSUP;

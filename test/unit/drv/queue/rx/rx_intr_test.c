@@ -493,6 +493,8 @@ the_next_completions_byte_is_watched(void **state)
 	assert_int_equal(cond.fn(cqes[0].op_own, cond.opaque), -1);
 	rxq->objs.cq.ex = (struct ibv_cq_ex *)&device.cq;
 	assert_int_equal(mdv_rx_intr_monitor(rxq, &cond), -ENOTSUP);
+	/* A queue that is not set up: ethdev does not look. */
+	assert_int_equal(mdv_rx_intr_monitor(NULL, &cond), -EINVAL);
 }
 
 int
