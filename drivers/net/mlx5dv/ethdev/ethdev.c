@@ -112,7 +112,7 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 		.nb_max = mdv_rxq_desc_max(caps),
 		.nb_min = MDV_RXQ_DESC_MIN,
 		.nb_align = 1,
-		.nb_seg_max = RTE_MIN(caps->max_sge, MDV_RX_SEGS_MAX),
+		.nb_seg_max = mdv_rx_split_max(caps),
 	};
 	if (info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT)
 		info->rx_seg_capa = (struct rte_eth_rxseg_capa){

@@ -41,7 +41,7 @@ struct mdv_rx_split {
 	union rte_eth_rxseg asked[];             /**< what it described */
 };
 
-/** @return the segments that a queue can be asked for. */
+/** @return the segments that a WQE can have. */
 uint16_t mdv_rx_split_max(const struct mdv_caps *caps);
 /**
  * Check the segments of rxq->conf, and set rxq->split and the layout of a packet's first mbuf.

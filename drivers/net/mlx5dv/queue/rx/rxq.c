@@ -67,7 +67,7 @@ segs_of(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs)
 {
 	const struct mdv_port *port = rxq->port;
 	uint32_t frame = mtu + MDV_FRAME_OVERHEAD, nb_segs;
-	uint32_t max_segs = RTE_MIN(port->device.caps.max_sge, MDV_RX_SEGS_MAX);
+	uint32_t max_segs = mdv_rx_split_max(&port->device.caps);
 	uint16_t port_id = port->dev->data->port_id;
 
 	if (rxq->split != NULL)
