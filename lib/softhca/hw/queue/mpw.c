@@ -95,37 +95,67 @@ is_short(const struct shca_segment_like *like)
 	return like->length - SHCA_TX_MIN_FRAME <= SHCA_COPY_SHORT - SHCA_TX_MIN_FRAME;
 }
 
+/** Where the frames of a WQE are, and how many of them. */
+struct frames {
+	const uint8_t *flat;
+	unsigned int first, nb;
+	uint32_t port;
+};
+
 /**
- * Copy short frames like the one before. A function of its own has all that it needs in registers,
- * where a copy, which might change any memory, leaves it.
- * @return how many of @p nb frames are queued, from @p first on; the next one is not like that
+ * Queue frames like the one before.
+ * @param copies short ones that may come back; otherwise none is a runt
+ * @return how many; the next one is not like that
  */
-static __attribute__((noinline)) unsigned int
-copy_short(struct shca_out_run *out, const struct shca_segment_like *of, const uint8_t *flat,
-	unsigned int first, unsigned int nb, uint32_t port)
+static inline __attribute__((always_inline)) unsigned int
+queue_alike(struct shca_out_run *out, const struct shca_segment_like *of,
+	const struct frames *frames, const bool copies)
 {
 	const struct shca_segment_like like = *of;
-	const uint8_t *const begin = segment_bytes(flat, first),
-			     *const end = segment_bytes(flat, nb);
-	const struct shca_frame frame = { .length = like.length, .port = port };
+	const uint8_t *const begin = segment_bytes(frames->flat, frames->first),
+			     *const end = segment_bytes(frames->flat, frames->nb);
+	const struct shca_frame frame = { .length = like.length, .port = frames->port };
 	struct shca_out_run run = *out;
 	const uint8_t *at;
 	uint64_t offset;
 
-	for (at = begin; at < end && shca_out_run_has_arena(&run); at += SHCA_DS_BYTES) {
+	for (at = begin; at < end && (!copies || shca_out_run_has_arena(&run));
+		at += SHCA_DS_BYTES) {
 		if (at + PREFETCH_FRAMES * SHCA_DS_BYTES < end)
 			prefetch_frame(at + PREFETCH_FRAMES * SHCA_DS_BYTES);
 		if (!shca_segment_is_like(&like, at, &offset))
 			break;
-		shca_copy_short(run.room, like.window.start + offset, like.length);
 		*run.frame = frame;
-		run.frame++->bytes = run.room;
-		run.room += SHCA_COPY_SHORT;
+		if (copies) {
+			shca_copy_short(run.room, like.window.start + offset, like.length);
+			run.frame++->bytes = run.room;
+			run.room += SHCA_COPY_SHORT;
+		} else {
+			shca_sq_meet_faults(like.window.start + offset, like.length);
+			run.frame++->bytes = like.window.start + offset;
+		}
 	}
 	run.bytes += (at - begin) / SHCA_DS_BYTES * like.length;
 	*out = run;
 	return (at - begin) / SHCA_DS_BYTES;
 }
+
+/** @{ Functions of their own have all that they need in registers, where a copy, which might change
+ * any memory, leaves it. */
+static __attribute__((noinline)) unsigned int
+copy_alike(
+	struct shca_out_run *run, const struct shca_segment_like *like, const struct frames *frames)
+{
+	return queue_alike(run, like, frames, true);
+}
+
+static __attribute__((noinline)) unsigned int
+point_alike(
+	struct shca_out_run *run, const struct shca_segment_like *like, const struct frames *frames)
+{
+	return queue_alike(run, like, frames, false);
+}
+/** @} */
 
 /**
  * The device pads runts, and copies frames that may come back, because those must not change any
@@ -156,26 +186,28 @@ queue_frames(struct shca_sq *sq, const uint8_t *flat, unsigned int first, unsign
 {
 	struct shca_out *out = &sq->dev->out;
 	struct shca_out_run run = shca_out_begin(out, shca_out_wqe(out, sq, sq->ci));
+	struct frames frames = { flat, first, nb, sq->port };
 	struct shca_segment_like like = { 0 };
-	unsigned int i = first;
 
-	while (i < nb) {
-		const struct mlx5_wqe_data_seg segment = segment_at(flat, i);
+	while (frames.first < nb) {
+		const struct mlx5_wqe_data_seg segment = segment_at(flat, frames.first);
 		const uint8_t *from = shca_segment_ptr(&like, &segment);
 
-		if (i + PREFETCH_FRAMES < nb)
-			prefetch_frame(segment_bytes(flat, i + PREFETCH_FRAMES));
+		if (frames.first + PREFETCH_FRAMES < nb)
+			prefetch_frame(segment_bytes(flat, frames.first + PREFETCH_FRAMES));
 		if (__builtin_expect(from == NULL, false))
 			from = shca_segment_look_up(&like, sq->dev->mem, sq->attr.pdn, &segment,
 				be32toh(segment.byte_count), false);
 		if (from == NULL || !queue_frame(sq, &run, from, like.length))
 			break;
-		i++;
-		if (sq->dev->may_reflect && is_short(&like))
-			i += copy_short(&run, &like, flat, i, nb, sq->port);
+		frames.first++;
+		if (!sq->dev->may_reflect && like.length >= SHCA_TX_MIN_FRAME)
+			frames.first += point_alike(&run, &like, &frames);
+		else if (sq->dev->may_reflect && is_short(&like))
+			frames.first += copy_alike(&run, &like, &frames);
 	}
 	shca_out_end(out, &run);
-	return i;
+	return frames.first;
 }
 
 bool
