@@ -231,6 +231,9 @@ shca_bind_address(struct shca_id *id, const struct shca_address *address)
 			return explain(address);
 	}
 	id->src = *address;
+	/* As rdma_bind_addr(), where net.ipv6.bindv6only is 0. */
+	if (!id->has_afonly)
+		id->is_afonly = address->any.sa_family == AF_INET;
 	ret = take_port(id);
 	if (ret != 0) {
 		memset(&id->src, 0, sizeof(id->src));

@@ -89,7 +89,7 @@ struct shca_id {
 	struct shca_id_qp qp;
 	uint32_t qkey; /* of UD */
 	uint8_t tos;
-	bool reuses_address, is_afonly;
+	bool reuses_address, is_afonly, has_afonly;
 	bool has_ack_timeout;
 	uint8_t ack_timeout;
 	uint32_t nb_reported;

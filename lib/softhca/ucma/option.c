@@ -45,6 +45,7 @@ set_afonly(struct shca_id *id, const void *value, size_t length)
 	if (id->state != SHCA_ID_IDLE && id->state != SHCA_ID_BOUND)
 		return -EINVAL;
 	id->is_afonly = wanted != 0;
+	id->has_afonly = true;
 	return 0;
 }
 

@@ -37,12 +37,13 @@ test_conflicts(void **state)
 	rig_close(&rig);
 }
 
-/** cma_check_port(): a port is one for both families, unless both identifiers want theirs only; who
- * shares it with one for any address is told another error than who has the same address. */
+/** cma_check_port(): a port is one for both families, unless both identifiers want theirs only, as
+ * those of IPv4 do; who shares it with one for any address is told another error than who has the
+ * same address. */
 static void
 test_conflicts_of_any(void **state)
 {
-	const int on = 1;
+	const int on = 1, off = 0;
 	struct rig rig;
 	uint32_t id, id6;
 
@@ -57,8 +58,11 @@ test_conflicts_of_any(void **state)
 	assert_int_equal(rig_bind6(&rig, id6, 0, RIG_PORT), -EADDRNOTAVAIL);
 	assert_int_equal(rig_bind6(&rig, id6, 1, RIG_PORT), -EADDRNOTAVAIL);
 	assert_int_equal(rig_option(&rig, id6, RDMA_OPTION_ID_AFONLY, &on, sizeof(on)), 0);
+	assert_int_equal(rig_option(&rig, id, RDMA_OPTION_ID_AFONLY, &off, sizeof(off)), 0);
 	assert_int_equal(rig_bind6(&rig, id6, 0, RIG_PORT), -EADDRNOTAVAIL);
-	assert_int_equal(rig_option(&rig, id, RDMA_OPTION_ID_AFONLY, &on, sizeof(on)), 0);
+	rig_destroy(&rig, id);
+	id = rig_create(&rig, 1, RDMA_PS_TCP);
+	assert_int_equal(rig_bind_any(&rig, id, RIG_PORT), 0);
 	assert_int_equal(rig_bind6(&rig, id6, 0, RIG_PORT), 0);
 	assert_int_equal(rig_listen(&rig, id6, 1), 0);
 	assert_int_equal(rig_listen(&rig, id, 1), 0);
