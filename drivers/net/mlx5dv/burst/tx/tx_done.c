@@ -59,11 +59,12 @@ mdv_tx_done_status(void *queue, uint16_t offset)
 	struct mdv_txq *txq = queue;
 	uint16_t nb_busy;
 
+	/* A stopped queue only looks full, so that bursts put nothing there; before its first start
+	 * it has no ring. */
+	if (!txq->ready)
+		return offset < txq->nb_desc ? RTE_ETH_TX_DESC_DONE : -EINVAL;
 	if (offset > txq->ring.mask)
 		return -EINVAL;
-	/* A stopped queue only looks full, so that bursts put nothing there. */
-	if (!txq->ready)
-		return RTE_ETH_TX_DESC_DONE;
 	mdv_cq_look(&txq->objs.cq, txq->pos.cq_ci, UINT32_MAX);
 	mdv_tx_burst_reap(txq, MDV_TX_MULTI, false, UINT32_MAX);
 	/* A descriptor is as many WQEBBs as an inlined packet may need. */

@@ -252,8 +252,13 @@ mdv_flow_copy_write_like(const struct mdv_flow_copy_image *image,
 	uint8_t *bytes = (uint8_t *)to;
 
 	memcpy(bytes, image->copy, image->bytes);
-	for (unsigned int i = 0; i < image->nb_pointers; i++)
-		*(uintptr_t *)(void *)&bytes[image->pointers[i]] += (uintptr_t)to;
+	for (unsigned int i = 0; i < image->nb_pointers; i++) {
+		uintptr_t target;
+
+		memcpy(&target, &image->copy[image->pointers[i]], sizeof(target));
+		target += (uintptr_t)to;
+		memcpy(&bytes[image->pointers[i]], &target, sizeof(target));
+	}
 	for (; value < &image->values[image->nb_items]; value++)
 		copy_words(&bytes[value->at], given->pattern_ro[value->number].spec, value->bytes);
 	for (; value < &image->values[image->nb_values]; value++)

@@ -478,14 +478,20 @@ packets_that_are_done_are_freed_on_request(void **state)
 static void
 a_stopped_queue_has_no_packets(void **state)
 {
+	struct mdv_txq unstarted = { .nb_desc = TX_RIG_BBS };
+
 	(void)state;
 	tx_rig_start();
 	tx_rig.txq.ready = false;
+	tx_rig.txq.nb_desc = TX_RIG_BBS;
 	tx_rig.txq.pos.ci = tx_rig.txq.pos.pc - TX_RIG_BBS;
 	assert_int_equal(mdv_tx_done_status(&tx_rig.txq, 0), RTE_ETH_TX_DESC_DONE);
 	assert_int_equal(mdv_tx_done_status(&tx_rig.txq, TX_RIG_BBS - 1), RTE_ETH_TX_DESC_DONE);
 	assert_int_equal(mdv_tx_done_status(&tx_rig.txq, TX_RIG_BBS), -EINVAL);
 	tx_rig_stop();
+	/* It has no ring. */
+	assert_int_equal(mdv_tx_done_status(&unstarted, TX_RIG_BBS - 1), RTE_ETH_TX_DESC_DONE);
+	assert_int_equal(mdv_tx_done_status(&unstarted, TX_RIG_BBS), -EINVAL);
 	/* One that is not set up: ethdev of 22.11 does not look. */
 	assert_int_equal(mdv_tx_done_cleanup(NULL, 0), -EINVAL);
 }
