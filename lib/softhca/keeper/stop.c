@@ -13,12 +13,15 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 
-/** Between looks whether a thread has forked. */
-#define FORK_STEP_NS 100000
+/** Between looks whether a thread has forked, or stands still. */
+#define STEP_NS 100000
+/** Steps that threads have to stand still while another one, which has forked, does. */
+#define FORK_STEPS 10000
 /** A child that is not done by then never will be, likely; nobody waits for it any longer. */
 #define CHILD_PATIENCE_MS 10000
 
@@ -54,7 +57,7 @@ has(const struct shca_stop *stop, pid_t tid)
 }
 
 static int
-add(struct shca_stop *stop, pid_t tid, int signal)
+add(struct shca_stop *stop, pid_t tid, int signal, bool is_late)
 {
 	struct shca_stop_thread *more =
 		reallocarray(stop->threads, stop->nb + 1, sizeof(*stop->threads));
@@ -62,7 +65,8 @@ add(struct shca_stop *stop, pid_t tid, int signal)
 	if (more == NULL)
 		return -ENOMEM;
 	stop->threads = more;
-	stop->threads[stop->nb++] = (struct shca_stop_thread){ .tid = tid, .signal = signal };
+	stop->threads[stop->nb++] =
+		(struct shca_stop_thread){ .tid = tid, .signal = signal, .is_late = is_late };
 	return 0;
 }
 
@@ -84,24 +88,52 @@ is_ending(pid_t tid)
 	return state == NULL || strchr("ZX", state[1] != '\0' ? state[2] : 'X') != NULL;
 }
 
-/** @return 0, also for a thread that has ended or has a debugger; -ENOMEM. */
+/** A signal came first: it is delivered when the thread goes on. */
 static int
-stop_one(struct shca_stop *stop, pid_t tid)
+signal_of(int status)
 {
-	int status, ret;
+	return status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+}
+
+/** Wait until a thread stands still, or has ended: in the end one that waits for the child of its
+ * vfork() does. @param nb_steps how long, 0: however long
+ * @return as waitpid() */
+static pid_t
+await_stop(pid_t tid, unsigned int nb_steps, int *status)
+{
+	const struct timespec step = { .tv_nsec = STEP_NS };
+	pid_t ret = waitpid(tid, status, __WALL | (nb_steps != 0 ? WNOHANG : 0));
+
+	for (unsigned int i = 0; ret == 0 && i < nb_steps; i++) {
+		nanosleep(&step, NULL);
+		ret = waitpid(tid, status, __WALL | WNOHANG);
+	}
+	return ret;
+}
+
+/** @param nb_steps of await_stop()
+ * @return 0, also for a thread that has ended or has a debugger; -ENOMEM. */
+static int
+stop_one(struct shca_stop *stop, pid_t tid, unsigned int nb_steps)
+{
+	int status = 0, ret;
+	pid_t found;
 
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0) {
 		const int error = errno;
 
 		if (error != ESRCH && !is_ending(tid))
 			SHCA_WARN("thread %d cannot be stopped: %s", (int)tid, strerror(error));
-		return add(stop, -tid, 0);
+		return add(stop, -tid, 0, false);
 	}
-	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 ||
-		waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)
 		return 0;
-	/* A signal came first: it is delivered when the thread goes on. */
-	ret = add(stop, tid, status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status));
+	found = await_stop(tid, nb_steps, &status);
+	if (found == 0)
+		return add(stop, tid, 0, true);
+	if (found != tid || !WIFSTOPPED(status))
+		return 0;
+	ret = add(stop, tid, signal_of(status), false);
 	if (ret != 0)
 		ptrace(PTRACE_DETACH, tid, NULL, NULL);
 	return ret;
@@ -109,7 +141,7 @@ stop_one(struct shca_stop *stop, pid_t tid)
 
 /** @param[out] found whether there was a thread that the list has not */
 static int
-stop_new(struct shca_stop *stop, pid_t pid, pid_t own, bool *found)
+stop_new(struct shca_stop *stop, pid_t pid, pid_t own, unsigned int nb_steps, bool *found)
 {
 	const struct dirent *entry;
 	char path[64];
@@ -125,15 +157,15 @@ stop_new(struct shca_stop *stop, pid_t pid, pid_t own, bool *found)
 		if (tid == 0 || has(stop, tid) || has(stop, -tid) || inner_tid(pid, tid) == own)
 			continue;
 		*found = true;
-		ret = stop_one(stop, tid);
+		ret = stop_one(stop, tid, nb_steps);
 	}
 	if (dir != NULL)
 		closedir(dir);
 	return ret;
 }
 
-int
-shca_stop_others(struct shca_stop *stop, pid_t pid, pid_t tid)
+static int
+stop_others(struct shca_stop *stop, pid_t pid, pid_t tid, unsigned int nb_steps)
 {
 	bool found = true;
 	int ret = 0;
@@ -141,19 +173,33 @@ shca_stop_others(struct shca_stop *stop, pid_t pid, pid_t tid)
 	*stop = (struct shca_stop){ 0 };
 	/* Threads that still ran may have made others. */
 	while (found && ret == 0)
-		ret = stop_new(stop, pid, tid, &found);
+		ret = stop_new(stop, pid, tid, nb_steps, &found);
 	if (ret != 0)
 		shca_stop_end(stop);
 	return ret;
 }
 
+int
+shca_stop_others(struct shca_stop *stop, pid_t pid, pid_t tid)
+{
+	return stop_others(stop, pid, tid, 0);
+}
+
 void
 shca_stop_end(struct shca_stop *stop)
 {
+	int status = 0;
+
 	for (unsigned int i = 0; i < stop->nb; i++)
-		if (stop->threads[i].tid > 0)
+		if (stop->threads[i].tid > 0 && !stop->threads[i].is_late)
 			ptrace(PTRACE_DETACH, stop->threads[i].tid, NULL,
 				(void *)(uintptr_t)stop->threads[i].signal);
+	/* They may have waited for one of those above. */
+	for (unsigned int i = 0; i < stop->nb; i++)
+		if (stop->threads[i].is_late && await_stop(stop->threads[i].tid, 0, &status) > 0 &&
+			WIFSTOPPED(status))
+			ptrace(PTRACE_DETACH, stop->threads[i].tid, NULL,
+				(void *)(uintptr_t)signal_of(status));
 	free(stop->threads);
 	*stop = (struct shca_stop){ 0 };
 }
@@ -201,7 +247,7 @@ shca_stop_before_fork(struct shca_stop_fork *fork, pid_t pid, pid_t tid)
 static pid_t
 await_child(const struct shca_stop_fork *fork, int said, int *signal)
 {
-	const struct timespec step = { .tv_nsec = FORK_STEP_NS };
+	const struct timespec step = { .tv_nsec = STEP_NS };
 	struct pollfd pollfd = { .fd = said, .events = POLLIN };
 	unsigned long child = 0;
 	bool is_over = false;
@@ -240,6 +286,18 @@ run_child(pid_t child, int done)
 	close(pollfds[1].fd);
 }
 
+/** A thread that was killed when it had forked does not tell of its child, which stands still. */
+static void
+let_orphans_go(void)
+{
+	int status;
+	pid_t tid;
+
+	while ((tid = waitpid(-1, &status, __WALL | __WNOTHREAD)) > 0)
+		if (WIFSTOPPED(status))
+			ptrace(PTRACE_DETACH, tid, NULL, NULL);
+}
+
 void
 shca_stop_at_fork(struct shca_stop_fork *fork, int said, int done)
 {
@@ -248,10 +306,12 @@ shca_stop_at_fork(struct shca_stop_fork *fork, int said, int done)
 	const pid_t child = await_child(fork, said, &signal);
 
 	if (child != 0) {
-		(void)shca_stop_others(&stop, fork->pid, fork->inner);
+		(void)stop_others(&stop, fork->pid, fork->inner, FORK_STEPS);
 		run_child(child, done);
-		shca_stop_end(&stop);
 	}
-	ptrace(PTRACE_DETACH, fork->tid, NULL, (void *)(uintptr_t)signal);
+	if (ptrace(PTRACE_DETACH, fork->tid, NULL, (void *)(uintptr_t)signal) != 0 && child == 0)
+		let_orphans_go();
+	/* Behind the thread that has forked, whose locks the others may wait for. */
+	shca_stop_end(&stop);
 	*fork = (struct shca_stop_fork){ 0 };
 }

@@ -7,12 +7,14 @@
 #ifndef SHCA_KEEPER_STOP_H
 #define SHCA_KEEPER_STOP_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct shca_stop {
 	struct shca_stop_thread {
 		pid_t tid;
-		int signal; /**< that arrived meanwhile, or 0 */
+		int signal;   /**< that arrived meanwhile, or 0 */
+		bool is_late; /**< it did not stand still in time, and may do so any moment */
 	} * threads;
 	unsigned int nb;
 };

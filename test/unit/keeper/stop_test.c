@@ -25,7 +25,7 @@ static struct shared {
 	_Atomic uint64_t main_count;
 	_Atomic int nb_signals;
 	_Atomic pid_t main_tid;
-	_Atomic int is_to_fork, has_forked;
+	_Atomic int is_to_fork, has_forked, is_in_vfork;
 	_Atomic int nb_moved; /* while a child looked */
 } * shared;
 
@@ -41,6 +41,19 @@ count(void *arg)
 	for (;;)
 		atomic_fetch_add(own, 1);
 	return NULL;
+}
+
+/** Its child goes on until the main thread has forked. */
+static void *
+vfork_and_count(void *arg)
+{
+	if (vfork() == 0) {
+		atomic_store(&shared->is_in_vfork, 1);
+		while (atomic_load(&shared->has_forked) == 0)
+			usleep(100);
+		_exit(0);
+	}
+	return count(arg);
 }
 
 static void
@@ -67,13 +80,13 @@ look(int done)
 
 /** Main thread of the process that forks when it is told so. */
 static _Noreturn void
-fork_when_told(int done)
+fork_when_told(int done, void *(*first)(void *arg))
 {
 	pthread_t thread;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (unsigned int i = 0; i < NB_THREADS; i++)
-		if (pthread_create(&thread, NULL, count, &shared->count[i]) != 0)
+		if (pthread_create(&thread, NULL, i == 0 ? first : count, &shared->count[i]) != 0)
 			_exit(1);
 	atomic_store(&shared->main_tid, (pid_t)syscall(SYS_gettid));
 	for (;;) {
@@ -177,7 +190,7 @@ until_a_child_is_done(void **state)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0)
-		fork_when_told(done[1]);
+		fork_when_told(done[1], count);
 	while (shared->main_tid == 0)
 		usleep(100);
 	for (unsigned int round = 0; round < 5; round++) {
@@ -213,12 +226,49 @@ until_a_child_is_done(void **state)
 	munmap(shared, sizeof(*shared));
 }
 
+/** A thread that waits for the child of its vfork() does not stand still before that is done, and
+ * that may wait for the thread that has forked. */
+static void
+not_for_a_vfork(void **state)
+{
+	struct shca_stop_fork forking = { 0 };
+	int said[2], done[2];
+	pid_t pid;
+
+	(void)state;
+	shared = mmap(
+		NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(shared != MAP_FAILED);
+	assert_int_equal(pipe(said) | pipe(done), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		fork_when_told(done[1], vfork_and_count);
+	while (shared->main_tid == 0 || shared->is_in_vfork == 0)
+		usleep(100);
+	assert_int_equal(shca_stop_before_fork(&forking, pid, shared->main_tid), 0);
+	atomic_store(&shared->is_to_fork, 1);
+	shca_stop_at_fork(&forking, said[0], done[0]);
+	assert_int_equal(shared->nb_moved, 0);
+	wait_for_more(&shared->main_count);
+	for (unsigned int i = 0; i < NB_THREADS; i++)
+		wait_for_more(&shared->count[i]);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, __WALL), pid);
+	for (unsigned int i = 0; i < 2; i++) {
+		close(said[i]);
+		close(done[i]);
+	}
+	munmap(shared, sizeof(*shared));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(others_stand_still),
 		cmocka_unit_test(until_a_child_is_done),
+		cmocka_unit_test(not_for_a_vfork),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
