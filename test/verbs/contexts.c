@@ -220,6 +220,10 @@ check_links(const struct user *user)
 	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 	CHECK(fd >= 0, errno);
 	syscall(SYS_close, fd);
+	/* It names the file, and opens nothing. */
+	fd = open(path, O_PATH | O_CLOEXEC);
+	CHECK(fd >= 0 && (fcntl(fd, F_GETFL) & O_PATH) != 0, errno);
+	close(fd);
 	CHECK(ibv_query_port(user->context, 1, &port) == 0, errno);
 	pd = ibv_alloc_pd(user->context);
 	CHECK(pd != NULL && ibv_dealloc_pd(pd) == 0, errno);

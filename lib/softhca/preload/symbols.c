@@ -47,7 +47,9 @@ try_open(const char *path, int flags, int *fd)
 {
 	unsigned int port;
 
-	switch (shca_route_find_open(path, &port)) {
+	/* O_PATH opens no device: a link to a node's descriptor leads to that. */
+	switch ((flags & O_PATH) != 0 ? shca_route_find(path, &port)
+				      : shca_route_find_open(path, &port)) {
 	case SHCA_ROUTE_PORT:
 		*fd = shca_next_answer(shca_route_open(port, (flags & O_CLOEXEC) != 0));
 		return true;
