@@ -13,29 +13,19 @@ shca_kernel_side(struct shca_device *dev)
 	return &dev->kernel_side;
 }
 
-static bool
-has_mac(const struct shca_netdev *netdev)
-{
-	static const uint8_t unknown[sizeof(netdev->mac)];
-
-	return memcmp(netdev->mac, unknown, sizeof(unknown)) != 0;
-}
-
 /** A representor's netdev gets all frames of its vport (LX eswitch_offloads.c,
  * mlx5_eswitch_create_vport_rx_rule). */
 void
 shca_kernel_side_filter(struct shca_device *dev)
 {
 	const struct shca_device_conf *conf = &dev->conf;
-	const struct shca_netdev *netdev = &dev->port[0].netdev;
 	struct shca_kernel_filter filter = {
-		.promiscuous = conf->nb_vports != 0 || netdev->is_promiscuous,
+		.promiscuous = conf->nb_vports != 0 || dev->port[0].netdev.is_promiscuous,
 	};
 
 	for (uint32_t port = 1; port <= shca_conf_nb_ports(conf); port++)
 		filter.present = filter.present || shca_conf_kernel(conf, port) != NULL;
 
-	/* The netdev begins with the port's address, and may get another (LX mlx5e_set_mac). */
-	memcpy(filter.mac, has_mac(netdev) ? netdev->mac : conf->mac, sizeof(filter.mac));
+	memcpy(filter.mac, shca_own_mac(dev), sizeof(filter.mac));
 	shca_steering_set_kernel(dev->steering, &filter);
 }
