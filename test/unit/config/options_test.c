@@ -239,13 +239,32 @@ test_several_ports(void **state)
 		assert_int_equal(options.port[i].mac[5], i + 1);
 }
 
+struct added {
+	const char *text, *error; /* "": it is taken */
+};
+
+/** Add ports to options that have none, one after the other. */
+static void
+add_ports(const struct added *cases, unsigned int nb)
+{
+	struct shca_options options;
+
+	shca_options_init(&options);
+	for (unsigned int i = 0; i < nb; i++) {
+		char error[256] = "";
+
+		assert_int_equal(
+			shca_options_add_port(&options, cases[i].text, error, sizeof(error)),
+			cases[i].error[0] == '\0' ? 0 : -EINVAL);
+		assert_string_equal(error, cases[i].error);
+	}
+}
+
 /** A file has the frames of one port; the functions of a card share it with their wire. */
 static void
 test_records(void **state)
 {
-	static const struct {
-		const char *text, *error;
-	} cases[] = {
+	static const struct added cases[] = {
 		{ "wire=pcap:in:a", "" },
 		{ "wire=pcap:in:b", "" },
 		{ "wire=pcap::a", "wire: a is recorded into already, by wire of port 0" },
@@ -258,27 +277,16 @@ test_records(void **state)
 		{ "wire=pcap::e,vf=on", "" },
 		{ "wire=pcap::/dev/null,kernel=pcap:/dev/null", "" },
 	};
-	struct shca_options options;
 
 	(void)state;
-	shca_options_init(&options);
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char error[256] = "";
-
-		assert_int_equal(
-			shca_options_add_port(&options, cases[i].text, error, sizeof(error)),
-			cases[i].error[0] == '\0' ? 0 : -EINVAL);
-		assert_string_equal(error, cases[i].error);
-	}
+	add_ports(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 /** A recorder empties its file, which may be what another port plays, by any name of it. */
 static void
 test_plays(void **state)
 {
-	static const struct {
-		const char *text, *error;
-	} cases[] = {
+	static const struct added cases[] = {
 		{ "wire=pcap:play:a", "" },
 		{ "wire=pcap:play:b", "" },
 		{ "wire=pcap::play", "wire: play is what port 0 plays" },
@@ -292,20 +300,13 @@ test_plays(void **state)
 		{ "wire=pcap:/dev/null,kernel=pcap:/dev/null", "" },
 	};
 	char dir[] = "/tmp/core-options-XXXXXX", here[4096];
-	struct shca_options options;
 
 	(void)state;
 	assert_non_null(getcwd(here, sizeof(here)));
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(chdir(dir), 0);
 	close(open("play", O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-	shca_options_init(&options);
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char error[256] = "";
-
-		(void)shca_options_add_port(&options, cases[i].text, error, sizeof(error));
-		assert_string_equal(error, cases[i].error);
-	}
+	add_ports(cases, sizeof(cases) / sizeof(cases[0]));
 	assert_int_equal(unlink("play") | chdir(here) | rmdir(dir), 0);
 }
 
