@@ -148,7 +148,7 @@ static void
 image_add_value(struct mdv_flow_copy_image *image, const struct rte_flow_conv_rule *written,
 	const void *content, size_t bytes, unsigned int number)
 {
-	if (content == NULL || bytes == 0)
+	if (bytes == 0)
 		return;
 	image->values[image->nb_values++] = (struct mdv_flow_copy_value){
 		.at = (const uint8_t *)content - (const uint8_t *)written,
