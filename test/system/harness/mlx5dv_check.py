@@ -44,6 +44,11 @@ def check(tmp_path, *args, **how):
     return done.returncode, rows, report
 
 
+def failed(report):
+    """{row: why}. A report as a whole is longer than what pytest prints of one."""
+    return {row["row"]: row["why"] for row in report["rows"] if row["result"] == "FAIL"}
+
+
 def all_rows():
     listed = subprocess.run([CHECK, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout
     return [re.split(r"  +", line)[0] for line in listed.splitlines()]
