@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import signal
+import threading
 import time
 
 import pytest
@@ -202,6 +203,24 @@ def test_the_end_of_the_primary_is_noticed(huge, tmp_path):
         if "Primary process is no longer active" not in seen or "the primary process has ended" in seen:
             break
     assert re.search("port 0: the primary process has ended.*Port 0: device removal event", seen, re.S), seen[-1000:]
+
+
+@pytest.mark.long
+def test_a_late_answer_is_not_that_of_the_next_question(huge, tmp_path):
+    """A primary that a debugger has stopped goes on: to EAL its answers are those of the questions of that moment."""
+    with primary(huge, tmp_path) as (pmd, _), secondary(pmd) as second:
+        rules = pmd.cmd("flow dump 0 all")
+        os.kill(pmd.pid(), signal.SIGSTOP)
+        goes_on = threading.Timer(7, os.kill, (pmd.pid(), signal.SIGCONT))  # the second waits by then, from second 5 on
+        goes_on.start()
+        try:
+            assert "Failed to dump flow" in second.cmd("flow dump 0 all")
+            said = second.cmd("flow dump 0 all")
+        finally:
+            goes_on.join()
+        # Both answers come at the same time, so its own may be the one that EAL keeps.
+        assert "Failed to dump flow" in said or rules in said
+        assert second.cmd("flow dump 0 all") == rules
 
 
 def test_the_port_is_closed_under_it(huge, tmp_path):

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
@@ -33,8 +34,15 @@ static struct {
 	bool waits;
 } listener;
 
+/** Pause after an answer that came too late, in us: that of the present question comes meanwhile.
+ */
+#define LATE_PAUSE_US 1000000
+
 /** EAL refuses a second request of one name while the first is pending, so threads take turns. */
-static pthread_mutex_t request_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	pthread_mutex_t lock;
+	uint64_t last; /**< number of the last one */
+} requests = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void
 pack(struct rte_mp_msg *msg, const struct mdv_mp_message *message, const struct mdv_mp_fds *fds)
@@ -136,14 +144,49 @@ mdv_mp_listen(mdv_mp_handle_t handle, bool waits)
 	return -rte_errno;
 }
 
-static int
-request(struct rte_mp_msg *msg, struct rte_mp_reply *reply)
+/**
+ * An answer that came after its question had timed out is to EAL that of the next question of this
+ * name (find_request_by_name()), of which it says nothing.
+ */
+static bool
+is_late(const struct rte_mp_msg *answer, uint64_t number)
 {
+	struct mdv_mp_message message;
+
+	memcpy(&message, answer->param, sizeof(message));
+	return answer->len_param == sizeof(message) && message.number != number;
+}
+
+static void
+drop_answers(struct rte_mp_reply *reply)
+{
+	for (int i = 0; i < reply->nb_received; i++)
+		close_fds(reply->msgs[i].fds, reply->msgs[i].num_fds);
+	reply->nb_received = 0;
+}
+
+/** @param reply in any case to be freed: reply->msgs. @return 0, or a negative errno: no answers */
+static int
+request(const struct mdv_mp_message *question, const struct mdv_mp_fds *fds,
+	struct rte_mp_reply *reply)
+{
+	struct mdv_mp_message message = *question;
+	struct rte_mp_msg msg;
+	bool late = false;
 	int ret;
 
-	pthread_mutex_lock(&request_lock);
-	ret = rte_mp_request_sync(msg, reply, &request_timeout) == 0 ? 0 : -rte_errno;
-	pthread_mutex_unlock(&request_lock);
+	pthread_mutex_lock(&requests.lock);
+	message.number = ++requests.last;
+	pack(&msg, &message, fds);
+	ret = rte_mp_request_sync(&msg, reply, &request_timeout) == 0 ? 0 : -rte_errno;
+	for (int i = 0; ret == 0 && i < reply->nb_received; i++)
+		late |= is_late(&reply->msgs[i], message.number);
+	if (late) {
+		drop_answers(reply);
+		rte_delay_us_sleep(LATE_PAUSE_US);
+		ret = -ETIMEDOUT;
+	}
+	pthread_mutex_unlock(&requests.lock);
 	return ret;
 }
 
@@ -152,11 +195,8 @@ mdv_mp_ask(struct mdv_mp_message *message, struct mdv_mp_fds *fds)
 {
 	struct mdv_mp_fds got = { .nb = 0 };
 	struct rte_mp_reply reply;
-	struct rte_mp_msg msg;
-	int ret;
+	int ret = request(message, fds, &reply);
 
-	pack(&msg, message, fds);
-	ret = request(&msg, &reply);
 	if (ret == 0)
 		ret = reply.nb_received == 1 ? unpack(&reply.msgs[0], message, &got) : -ENOTCONN;
 	free(reply.msgs);
@@ -196,11 +236,8 @@ mdv_mp_tell(const struct mdv_mp_message *message, const struct mdv_mp_fds *fds)
 	struct mdv_mp_message answered;
 	struct mdv_mp_fds got;
 	struct rte_mp_reply reply;
-	struct rte_mp_msg msg;
-	int i, ret;
+	int i, ret = request(message, fds, &reply);
 
-	pack(&msg, message, fds);
-	ret = request(&msg, &reply);
 	if (ret == -ENOTSUP)
 		return 0;
 	for (i = 0; ret == 0 && i < reply.nb_received; i++) {

@@ -35,7 +35,8 @@ enum mdv_mp_kind {
 
 struct mdv_mp_message {
 	enum mdv_mp_kind kind;
-	int result; /**< of an answer: 0 or a negative errno */
+	int result;      /**< of an answer: 0 or a negative errno */
+	uint64_t number; /**< of the question, and of its answer; mp.c sets it */
 	uint16_t port_id;
 	union {
 		uint64_t layout; /**< MDV_MP_LAYOUT */

@@ -21,6 +21,7 @@ int __wrap_rte_mp_action_register(const char *name, rte_mp_t action);
 int __wrap_rte_mp_request_sync(
 	struct rte_mp_msg *req, struct rte_mp_reply *reply, const struct timespec *ts);
 int __wrap_rte_mp_reply(struct rte_mp_msg *msg, const char *peer);
+void __wrap_rte_delay_us_sleep(unsigned int us);
 #ifdef MDV_COMPAT_CONTROL_THREADS
 #define CREATE_THREAD(thread, name, start, arg)                                                    \
 	__wrap_rte_thread_create_control(                                                          \
@@ -39,7 +40,8 @@ static struct {
 	int register_error, request_errors[4], reply_result, thread_result; /* errno */
 	struct rte_mp_msg asked, replied;
 	struct rte_mp_msg answers[NB_REPLIES];
-	int nb_answers;
+	int nb_answers, late; /* late: how many questions get the answer of the one before */
+	unsigned int nb_pauses;
 	struct mdv_mp_message handled;
 	struct mdv_mp_fds got;
 	int result; /* of the handler */
@@ -58,6 +60,28 @@ __wrap_rte_mp_action_register(const char *name, rte_mp_t action)
 	return 0;
 }
 
+/** Give the answers the number that EAL lets them come for. */
+static void
+number_answers(const struct rte_mp_msg *question, struct rte_mp_msg *answers, int nb)
+{
+	struct mdv_mp_message asked, answer;
+
+	memcpy(&asked, question->param, sizeof(asked));
+	for (int i = 0; i < nb; i++) {
+		memcpy(&answer, answers[i].param, sizeof(answer));
+		answer.number = asked.number - (far.late != 0 ? 1 : 0);
+		memcpy(answers[i].param, &answer, sizeof(answer));
+	}
+	far.late -= far.late != 0 ? 1 : 0;
+}
+
+void
+__wrap_rte_delay_us_sleep(unsigned int us)
+{
+	assert_int_equal(us, 1000000);
+	far.nb_pauses++;
+}
+
 int
 __wrap_rte_mp_request_sync(
 	struct rte_mp_msg *req, struct rte_mp_reply *reply, const struct timespec *ts)
@@ -74,6 +98,7 @@ __wrap_rte_mp_request_sync(
 	reply->msgs = malloc(sizeof(far.answers));
 	assert_non_null(reply->msgs);
 	memcpy(reply->msgs, far.answers, sizeof(far.answers));
+	number_answers(req, reply->msgs, far.nb_answers);
 	return 0;
 }
 
@@ -280,6 +305,41 @@ without_an_answer_there_is_an_error(void **state)
 	assert_int_equal(message.layout, 5);
 }
 
+/** That of a question which timed out says nothing of this one, and its descriptors are nobody's.
+ */
+static void
+an_answer_that_comes_late_is_not_believed(void **state)
+{
+	const unsigned int nb = nb_open();
+	struct mdv_mp_message message = { .kind = MDV_MP_MEMORY, .port_id = 3, .layout = 5 };
+	struct mdv_mp_fds fds = { .nb = 0 };
+
+	(void)state;
+	far.late = 1;
+	far.answers[0] = incoming(0, 2);
+	assert_int_equal(mdv_mp_ask(&message, &fds), -ETIMEDOUT);
+	assert_int_equal(message.kind, MDV_MP_MEMORY);
+	assert_int_equal(message.layout, 5);
+	assert_int_equal(fds.nb, 0);
+	assert_int_equal(nb_open(), nb);
+	assert_int_equal(far.nb_pauses, 1);
+	/* A burst would go on while the primary resets its queue. */
+	far.late = 2;
+	far.nb_requests = 0;
+	far.answers[0] = incoming(-EIO, 0);
+	assert_int_equal(mdv_mp_ask_recovery(MDV_MP_RECOVER_RX, 3, 7, 0x22), -EIO);
+	assert_int_equal(far.nb_requests, 3);
+	/* One of two who are told is late. */
+	far.late = 1;
+	far.nb_requests = 0;
+	far.nb_answers = 2;
+	far.answers[0] = incoming(0, 1);
+	far.answers[1] = incoming(0, 1);
+	message.kind = MDV_MP_STOP;
+	assert_int_equal(mdv_mp_tell(&message, NULL), -ETIMEDOUT);
+	assert_int_equal(nb_open(), nb);
+}
+
 /** The primary process may be slow, and a burst must not go on meanwhile. */
 static void
 recovery_is_asked_until_it_is_done(void **state)
@@ -388,6 +448,7 @@ main(int argc, char *argv[])
 		cmocka_unit_test_setup(another_builds_messages_are_refused, far_clear),
 		cmocka_unit_test_setup(a_question_has_one_answer, far_clear),
 		cmocka_unit_test_setup(without_an_answer_there_is_an_error, far_clear),
+		cmocka_unit_test_setup(an_answer_that_comes_late_is_not_believed, far_clear),
 		cmocka_unit_test_setup(recovery_is_asked_until_it_is_done, far_clear),
 		cmocka_unit_test_setup(all_are_told, far_clear),
 	};
