@@ -32,10 +32,10 @@ struct incoming {
 static struct {
 	mdv_mp_handle_t handle;
 	bool waits;
+	uint64_t last; /**< number of the last message, of which the primary alone is the sender */
 } listener;
 
-/** Pause after an answer that came too late, in us: that of the present question comes meanwhile.
- */
+/** Pause in us in which answers come that nobody waits for: EAL drops them. */
 #define LATE_PAUSE_US 1000000
 
 /** EAL refuses a second request of one name while the first is pending, so threads take turns. */
@@ -78,13 +78,25 @@ unpack(const struct rte_mp_msg *msg, struct mdv_mp_message *message, struct mdv_
 	return 0;
 }
 
+/** @return whether the primary tells once more what it has told, see tell_unasked(). */
+static bool
+is_repeated(const struct mdv_mp_message *message)
+{
+	const uint64_t before = listener.last;
+
+	if (listener.waits)
+		return false;
+	listener.last = message->number;
+	return message->number == before;
+}
+
 static int
 answer(struct mdv_mp_message *message, const struct mdv_mp_fds *got, const char *peer)
 {
 	struct mdv_mp_fds give = { .nb = 0 };
 	struct rte_mp_msg msg;
 
-	message->result = listener.handle(message, got, &give);
+	message->result = is_repeated(message) ? 0 : listener.handle(message, got, &give);
 	close_fds(got->fds, got->nb);
 	pack(&msg, message, &give);
 	return rte_mp_reply(&msg, peer);
@@ -165,9 +177,24 @@ drop_answers(struct rte_mp_reply *reply)
 	reply->nb_received = 0;
 }
 
-/** @param reply in any case to be freed: reply->msgs. @return 0, or a negative errno: no answers */
+/**
+ * EAL asks one process after the other, and after one that does not answer none of the rest
+ * (rte_mp_request_sync()). Those must learn of it, too: they would use queues that are gone.
+ */
+static void
+tell_unasked(struct rte_mp_msg *msg)
+{
+	rte_mp_sendmsg(msg);
+	rte_delay_us_sleep(LATE_PAUSE_US);
+}
+
+/**
+ * @param all whether it is for all secondary processes
+ * @param reply in any case to be freed: reply->msgs
+ * @return 0, or a negative errno: no answers
+ */
 static int
-request(const struct mdv_mp_message *question, const struct mdv_mp_fds *fds,
+request(const struct mdv_mp_message *question, const struct mdv_mp_fds *fds, bool all,
 	struct rte_mp_reply *reply)
 {
 	struct mdv_mp_message message = *question;
@@ -179,6 +206,8 @@ request(const struct mdv_mp_message *question, const struct mdv_mp_fds *fds,
 	message.number = ++requests.last;
 	pack(&msg, &message, fds);
 	ret = rte_mp_request_sync(&msg, reply, &request_timeout) == 0 ? 0 : -rte_errno;
+	if (all && ret != 0 && ret != -ENOTSUP)
+		tell_unasked(&msg);
 	for (int i = 0; ret == 0 && i < reply->nb_received; i++)
 		late |= is_late(&reply->msgs[i], message.number);
 	if (late) {
@@ -195,7 +224,7 @@ mdv_mp_ask(struct mdv_mp_message *message, struct mdv_mp_fds *fds)
 {
 	struct mdv_mp_fds got = { .nb = 0 };
 	struct rte_mp_reply reply;
-	int ret = request(message, fds, &reply);
+	int ret = request(message, fds, false, &reply);
 
 	if (ret == 0)
 		ret = reply.nb_received == 1 ? unpack(&reply.msgs[0], message, &got) : -ENOTCONN;
@@ -236,7 +265,7 @@ mdv_mp_tell(const struct mdv_mp_message *message, const struct mdv_mp_fds *fds)
 	struct mdv_mp_message answered;
 	struct mdv_mp_fds got;
 	struct rte_mp_reply reply;
-	int i, ret = request(message, fds, &reply);
+	int i, ret = request(message, fds, true, &reply);
 
 	if (ret == -ENOTSUP)
 		return 0;
