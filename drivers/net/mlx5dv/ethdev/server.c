@@ -102,10 +102,16 @@ recover_rx(struct mdv_port *port, struct mdv_mp_message *message,
 	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
 {
 	struct mdv_rxq *rxq = served_rxq(port, message->queue.idx);
+	int ret;
 
 	if (rxq == NULL || !rxq->ready)
 		return -EBUSY;
-	return mdv_rxq_ring_recover(rxq, message->queue.syndrome);
+	/* A repeated request: the burst goes on since the first has been answered. */
+	if (!rxq->asked)
+		return 0;
+	ret = mdv_rxq_ring_recover(rxq, message->queue.syndrome);
+	rxq->asked = ret != 0;
+	return ret;
 }
 
 static int
@@ -113,10 +119,16 @@ recover_tx(struct mdv_port *port, struct mdv_mp_message *message,
 	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
 {
 	struct mdv_txq *txq = served_txq(port, message->queue.idx);
+	int ret;
 
 	if (txq == NULL || !txq->ready)
 		return -EBUSY;
-	return mdv_txq_ring_recover(txq, message->queue.syndrome);
+	/* As in recover_rx(). */
+	if (!txq->asked)
+		return 0;
+	ret = mdv_txq_ring_recover(txq, message->queue.syndrome);
+	txq->asked = ret != 0;
+	return ret;
 }
 
 static int

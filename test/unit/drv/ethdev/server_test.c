@@ -127,6 +127,7 @@ port_make(void **state)
 	rig.data.nb_rx_queues = rig.data.nb_tx_queues = 2;
 	rig.data.rx_queue_state[1] = rig.data.tx_queue_state[1] = RTE_ETH_QUEUE_STATE_STARTED;
 	rxq.ready = txq.ready = true;
+	rxq.asked = txq.asked = true;
 	mdv_port_list_add(&rig.port);
 	return mdv_server_listen();
 }
@@ -268,10 +269,11 @@ queues_are_recovered_while_the_port_runs(void **state)
 		assert_int_equal(ask_for(kinds[i], 0), -EBUSY);
 		assert_int_equal(ask_for(kinds[i], 2), -EBUSY);
 		assert_int_equal(seen.nb_calls, 0);
-		assert_int_equal(ask_for(kinds[i], 1), 0);
-		assert_int_equal(seen.nb_calls, 1);
 		seen.result = -EIO;
 		assert_int_equal(ask_for(kinds[i], 1), -EIO);
+		assert_int_equal(seen.nb_calls, 1);
+		seen.result = 0;
+		assert_int_equal(ask_for(kinds[i], 1), 0);
 		assert_int_equal(seen.nb_calls, 2);
 	}
 	/* The doorbell of the replaced send queue; the others have kept theirs. */
@@ -290,6 +292,10 @@ stopped_and_whole_queues_are_left_alone(void **state)
 	/* The queue is in order again, as after a repeated request. */
 	assert_int_equal(ask_for(MDV_MP_RECREATE_RX, 1), 0);
 	assert_int_equal(ask_for(MDV_MP_RECREATE_TX, 1), 0);
+	rxq.ready = txq.ready = true;
+	rxq.asked = txq.asked = false;
+	assert_int_equal(ask_for(MDV_MP_RECOVER_RX, 1), 0);
+	assert_int_equal(ask_for(MDV_MP_RECOVER_TX, 1), 0);
 	mdv_rxq_ring_break(&rxq);
 	txq.ring.broken = true;
 	rig.data.rx_queue_state[1] = RTE_ETH_QUEUE_STATE_STOPPED;
@@ -297,6 +303,21 @@ stopped_and_whole_queues_are_left_alone(void **state)
 	assert_int_equal(ask_for(MDV_MP_RECREATE_RX, 1), -EBUSY);
 	assert_int_equal(ask_for(MDV_MP_RECREATE_TX, 1), -EBUSY);
 	assert_int_equal(seen.nb_calls, 0);
+}
+
+/** Its question timed out, and it asks again: the primary takes both, and the burst goes on after
+ * an answer. */
+static void
+a_queue_is_reset_once_for_two_requests(void **state)
+{
+	(void)state;
+	mdv_primary_start(&rig.port);
+	for (unsigned int i = 0; i < 2; i++) {
+		seen.nb_calls = 0;
+		for (unsigned int k = 0; k < 2; k++)
+			assert_int_equal(ask_for(kinds[i], 1), 0);
+		assert_int_equal(seen.nb_calls, 1);
+	}
 }
 
 static void
@@ -348,6 +369,8 @@ main(void)
 			queues_are_recovered_while_the_port_runs, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			stopped_and_whole_queues_are_left_alone, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_queue_is_reset_once_for_two_requests, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			memory_is_registered_for_others, port_make, port_free),
 		cmocka_unit_test_setup_teardown(

@@ -159,6 +159,7 @@ struct mdv_rxq {
 	uint32_t logged;             /**< events that were logged, by 1 << ibv_event_type */
 	uint64_t logged_syndromes;   /**< see mdv_cq_log_error() */
 	struct mdv_recover_wait recover_wait;
+	bool asked; /**< a secondary process asks the primary to reset it, MDV_MP_RECOVER_RX */
 	struct mdv_port *port;
 	struct mdv_rxq *next_parked; /**< released, but rules point at the WQ */
 	struct mdv_rxq_objs objs;

@@ -433,8 +433,10 @@ mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
 {
 	int ret;
 
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
+		rxq->asked = true;
 		return mdv_mp_ask_recovery(MDV_MP_RECOVER_RX, rxq->port_id, rxq->idx, syndrome);
+	}
 	mdv_cq_log_error(
 		"Rx", rxq->port->dev->data->port_id, rxq->idx, syndrome, &rxq->logged_syndromes);
 	ret = modify_state(rxq, IBV_WQS_ERR, IBV_WQS_RESET);

@@ -177,6 +177,7 @@ struct mdv_txq {
 	uint32_t logged;             /**< events that were logged, by 1 << ibv_event_type */
 	uint64_t logged_syndromes;   /**< see mdv_cq_log_error() */
 	struct mdv_recover_wait recover_wait;
+	bool asked; /**< a secondary process asks the primary to reset it, MDV_MP_RECOVER_TX */
 	struct mdv_port *port;
 	struct mdv_txq *next_parked; /**< released; its QP is for the next queue of this number */
 	struct mdv_txq_objs objs;

@@ -182,6 +182,7 @@ TRACE_FAKE(enum rte_proc_type_t, rte_eal_process_type, void)
 TRACE_FAKE(int, mdv_mp_ask_recovery, int kind, uint16_t port_id, uint16_t idx, uint8_t syndrome)
 {
 	(void)kind;
+	assert_true(fake.txq.asked);
 	return trace_call("ask %u %u %#x", port_id, idx, syndrome);
 }
 
