@@ -102,6 +102,8 @@ static void
 keep_settings(struct mdv_port *before, struct mdv_port *after)
 {
 	after->isolated = before->isolated;
+	/* Negotiated before the first configuration, and never again. */
+	after->rx_metadata = before->rx_metadata;
 	after->mc_list = before->mc_list;
 	after->nb_mc = before->nb_mc;
 	before->mc_list = NULL;
