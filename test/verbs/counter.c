@@ -259,6 +259,33 @@ check_auto_counts(struct ibv_cq *cq)
 	CHECK(set_auto(0) == 0 && counter(0).mode == RDMA_COUNTER_MODE_NONE, counter(0).mode);
 }
 
+/** The number of a queue pair that is gone may be that of a new one, which nobody has bound. */
+static void
+check_reuse(struct ibv_cq *cq)
+{
+	struct ibv_qp *qp = rig_qp(cq, 0);
+	const uint32_t number = qp->qp_num;
+	struct answer answer = bind_to(qp, 0);
+
+	CHECK(answer.error == 0, answer.error);
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	qp = rig_qp(cq, 0);
+	CHECK(qp->qp_num == number, qp->qp_num);
+	CHECK(only_counter().nb_messages == 0, only_counter().nb_messages);
+	CHECK(counter(0).mode == RDMA_COUNTER_MODE_NONE, counter(0).mode);
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+
+	CHECK(set_auto(RDMA_COUNTER_MASK_PID) == 0, 0);
+	qp = rig_qp(cq, 0);
+	answer = only_counter();
+	CHECK(answer.nb_messages == 1 && qp->qp_num == number, answer.nb_messages);
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	qp = rig_qp(cq, 0);
+	CHECK(qp->qp_num == number && only_counter().id > answer.id, only_counter().id);
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	CHECK(set_auto(0) == 0, 0);
+}
+
 int
 main(void)
 {
@@ -317,6 +344,7 @@ main(void)
 	check_auto(cq, qp);
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 	check_auto_counts(cq);
+	check_reuse(cq);
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	mnl_socket_close(netlink);
 	return rig_close();

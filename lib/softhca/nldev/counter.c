@@ -23,6 +23,7 @@ struct binding {
 	uint32_t auto_mask;
 	uint8_t qp_type;
 	pid_t pid;
+	uint64_t serial; /**< of the queue pair, whose number another one may get */
 	uint64_t before; /**< of the queue pair when it was bound */
 };
 
@@ -63,7 +64,7 @@ forget_destroyed(const struct shca_device *dev)
 		struct binding *row = &counters.row[i];
 		const struct shca_restrack *qp = row->dev == dev ? find_qp(row->qpn) : NULL;
 
-		if (row->dev == dev && (qp == NULL || qp->out_of_buffer < row->before))
+		if (row->dev == dev && (qp == NULL || qp->serial != row->serial))
 			row->dev = NULL;
 	}
 }
@@ -137,6 +138,7 @@ bind_new(const struct shca_counter_port *of)
 			.auto_mask = mode->mask,
 			.qp_type = qp->qp_type,
 			.pid = qp->pid,
+			.serial = qp->serial,
 			.before = qp->init_out_of_buffer,
 		};
 	}
@@ -195,6 +197,7 @@ bind_qp(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id)
 		.auto_mask = counter != NULL ? counter->auto_mask : 0,
 		.qp_type = qp->qp_type,
 		.pid = qp->pid,
+		.serial = qp->serial,
 		.before = qp->out_of_buffer,
 	};
 	return 0;

@@ -245,6 +245,7 @@ struct shca_qp_object {
 	bool error_known; /**< a query has told the kernel that a queue failed */
 	uint64_t queried; /**< the file's call that was the last query; 0: none */
 	uint32_t nb_async_events;
+	uint64_t serial; /**< the how manieth QP of the process it is; its number is used again */
 	/** When it last got from RESET to INIT: the how manieth of the process, and its losses
 	 * then.
 	 */

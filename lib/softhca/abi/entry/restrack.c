@@ -68,6 +68,7 @@ describe_qp(const struct shca_object *object, struct shca_restrack *out)
 	out->pdn = qp->pd != NULL ? qp->pd->pdn : 0;
 	out->srqn = qp->srq != NULL ? shca_srq_number(qp->srq->srq) : 0;
 	out->port = qp->port;
+	out->serial = qp->serial;
 	out->init_serial = qp->init_serial;
 	out->init_out_of_buffer = qp->init_out_of_buffer;
 	out->out_of_buffer = qp->rq != NULL ? shca_rq_out_of_buffer(qp->rq) : 0;

@@ -35,6 +35,7 @@ struct shca_restrack {
 	uint8_t path_mig_state;        /**< of a QP with a transport, as the next ones */
 	uint32_t rqpn, sq_psn, rq_psn; /**< the other side's number */
 	uint64_t out_of_buffer;        /**< of a QP: packets that found no receive WQE */
+	uint64_t serial;               /**< of a QP, which no other of the process ever has */
 	/** Of a QP that has left RESET: which it was of the process's to do so, from 1 on, and
 	 * out_of_buffer then. */
 	uint64_t init_serial, init_out_of_buffer;

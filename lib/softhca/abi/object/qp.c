@@ -464,6 +464,9 @@ answer_create(const struct shca_bundle *bundle, const struct shca_qp_object *qp)
 static void
 use_others(const struct shca_bundle *bundle, struct shca_qp_object *qp)
 {
+	static uint64_t last_serial;
+
+	qp->serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
 	if (qp->pd != NULL)
 		qp->pd->object.nb_users++;
 	if (qp->xrcd != NULL)
