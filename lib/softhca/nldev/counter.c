@@ -271,7 +271,8 @@ shca_counter_next(const struct shca_counter_port *of, uint32_t id)
 	for (unsigned int i = 0; of->dev != NULL && i < SHCA_COUNTER_QPS_MAX; i++) {
 		const struct binding *row = &counters.row[i];
 
-		if (row->dev == of->dev && row->id > id && (next == 0 || row->id < next))
+		if (row->dev == of->dev && (of->port == 0 || row->port == of->port) &&
+			row->id > id && (next == 0 || row->id < next))
 			next = row->id;
 	}
 	unlock();

@@ -45,8 +45,8 @@ int shca_counter_unbind(const struct shca_counter_port *of, uint32_t id, uint32_
 /** Find counter @p id of any port. @return whether it is there */
 bool shca_counter_find(
 	const struct shca_counter_port *of, uint32_t id, struct shca_counter *counter);
-/** @return the number of the counter behind @p id, the least of those greater, of any port; 0:
- * there is none */
+/** @return the number of the counter behind @p id, the least of those greater, of the port, or of
+ * any with port 0; 0: there is none */
 uint32_t shca_counter_next(const struct shca_counter_port *of, uint32_t id);
 /**
  * Turn a port's auto mode on, or off with @p mask 0: those that are bound stay so.

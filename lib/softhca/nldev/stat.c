@@ -162,10 +162,11 @@ shca_nldev_stat_get_doit(struct shca_nldev_call *call)
 	return put_port_counters(call, device, port);
 }
 
-/** Of the counters that queue pairs are bound to, one a message. */
+/** Of the counters that queue pairs are bound to, one a message; of a port, if one is named. */
 int
 shca_nldev_stat_get_dump(struct shca_nldev_call *call, unsigned int index)
 {
+	const struct nlattr *port = call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX];
 	struct nlattr *table, *entry;
 	struct shca_counter_port of;
 	struct shca_counter counter;
@@ -173,9 +174,11 @@ shca_nldev_stat_get_dump(struct shca_nldev_call *call, unsigned int index)
 	uint32_t id = 0;
 	int ret = shca_nldev_find_device(call, &device);
 
+	if (ret == 0)
+		ret = shca_nldev_check_port(call, device);
 	if (ret != 0 || !is_of_qps(call))
 		return -EINVAL;
-	of = counters_of(call, device, 0);
+	of = counters_of(call, device, port != NULL ? mnl_attr_get_u32(port) : 0);
 	for (unsigned int i = 0; i <= index; i++) {
 		id = shca_counter_next(&of, id);
 		if (id == 0)

@@ -355,6 +355,9 @@ test_counters(void **state)
 	one->nlmsg_flags |= NLM_F_DUMP;
 	assert_int_equal(ask_one(one)->nlmsg_type, NLMSG_DONE);
 	assert_int_equal(*(const int *)mnl_nlmsg_get_payload(answer_at(0)), 0);
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_PORT_INDEX, 2); /* the last one counts */
+	assert_int_equal(ask_one(one)->nlmsg_type, NLMSG_DONE);
+	assert_int_equal(*(const int *)mnl_nlmsg_get_payload(answer_at(0)), -EINVAL);
 }
 
 /** @return the attributes that Linux @p kernel tells of the system */

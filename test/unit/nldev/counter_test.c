@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counters of queue pairs, by port; test/verbs/counter.c binds and counts as programs do. */
+#include "nldev/counter.h"
+
+#include <errno.h>
+
+#include "rig.h"
+
+/** Make a queue pair; without a state it is at no port and may be bound at any. */
+static uint32_t
+make_qp(struct rig *rig)
+{
+	struct qp_request qp;
+
+	qp_request_init(rig, &qp, rig_cq(rig), -1);
+	assert_int_equal(qp_request_run(rig, &qp), 0);
+	return qp.number;
+}
+
+/** A port is asked about its own counters, in their order, and a device about all. */
+static void
+test_ports(void **state)
+{
+	struct rig *rig = *state;
+	const struct shca_counter_port any = { rig->dev, 0, 0 }, one = { rig->dev, 0, 1 },
+				       two = { rig->dev, 0, 2 }, three = { rig->dev, 0, 3 };
+	uint32_t first = 0, second = 0, third = 0;
+	struct shca_counter counter;
+
+	assert_int_equal(shca_counter_bind(&two, make_qp(rig), &first), 0);
+	assert_int_equal(shca_counter_bind(&one, make_qp(rig), &second), 0);
+	assert_int_equal(shca_counter_bind(&two, make_qp(rig), &third), 0);
+	assert_true(first != 0 && first < second && second < third);
+
+	assert_int_equal(shca_counter_next(&any, 0), first);
+	assert_int_equal(shca_counter_next(&any, first), second);
+	assert_int_equal(shca_counter_next(&any, second), third);
+	assert_int_equal(shca_counter_next(&any, third), 0);
+	assert_int_equal(shca_counter_next(&one, 0), second);
+	assert_int_equal(shca_counter_next(&one, second), 0);
+	assert_int_equal(shca_counter_next(&two, 0), first);
+	assert_int_equal(shca_counter_next(&two, first), third);
+	assert_int_equal(shca_counter_next(&three, 0), 0);
+
+	assert_true(shca_counter_find(&one, third, &counter));
+	assert_int_equal(counter.port, 2);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_ports, rig_setup, rig_teardown),
+	};
+
+	rig_skip_without_privilege();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
