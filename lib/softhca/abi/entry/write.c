@@ -190,6 +190,15 @@ struct parts {
 	struct shca_user_buffer in, out, driver_in, driver_out;
 };
 
+/** rdma-core 18 and 19 count the bytes of this command without its headers; they are all there
+ * (verify_hdr). */
+static bool
+is_counted_short(const struct ib_uverbs_cmd_hdr *header, size_t length)
+{
+	return header->command == IB_USER_VERBS_CMD_DESTROY_CQ &&
+		length == sizeof(struct ib_uverbs_destroy_cq);
+}
+
 /** As verify_hdr and ib_uverbs_write for an old command: the bytes after its own structure are the
  * provider's. */
 static int
@@ -200,6 +209,8 @@ take_old(const struct command *command, const struct ib_uverbs_cmd_hdr *header, 
 
 	if ((size_t)header->in_words * WORD_BYTES != length)
 		return -EINVAL;
+	if (is_counted_short(header, length))
+		length += sizeof(*header);
 	if (length < command->in_bytes + sizeof(*header) ||
 		(size_t)header->out_words * WORD_BYTES < command->out_bytes)
 		return -ENOSPC;
