@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The descriptor table: two levels of atomic pointers, changed under a lock. */
+#include "preload/next.h"
+
 #include "preload/fds.h"
 
 #include <errno.h>
@@ -82,13 +84,13 @@ find_or_grow(int fd)
 	return find(fd);
 }
 
-/** Calls fstatat, because our own fstat calls this. */
+/** By the C library's own function: ours calls this. */
 static bool
 identify(int fd, dev_t *device, ino_t *inode)
 {
 	struct stat status;
 	int saved_errno = errno;
-	int ret = fstatat(fd, "", &status, AT_EMPTY_PATH);
+	int ret = NEXT(fstatat)(fd, "", &status, AT_EMPTY_PATH);
 
 	errno = saved_errno;
 	if (ret != 0)

@@ -30,7 +30,13 @@
 	ROW(fstat64)                                                                               \
 	ROW(__fxstat)                                                                              \
 	ROW(__fxstat64)                                                                            \
+	ROW(fstatat)                                                                               \
+	ROW(fstatat64)                                                                             \
+	ROW(__fxstatat)                                                                            \
+	ROW(__fxstatat64)                                                                          \
+	ROW(statx)                                                                                 \
 	ROW(access)                                                                                \
+	ROW(faccessat)                                                                             \
 	ROW(ioctl)                                                                                 \
 	ROW(write)                                                                                 \
 	ROW(close)                                                                                 \

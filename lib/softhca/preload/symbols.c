@@ -14,6 +14,7 @@
 #include <linux/sockios.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <rdma/rdma_user_ioctl.h>
@@ -40,6 +41,8 @@ int __lxstat(int version, const char *path, struct stat *status);
 int __lxstat64(int version, const char *path, struct stat64 *status);
 int __fxstat(int version, int fd, struct stat *status);
 int __fxstat64(int version, int fd, struct stat64 *status);
+int __fxstatat(int version, int dir, const char *path, struct stat *status, int flags);
+int __fxstatat64(int version, int dir, const char *path, struct stat64 *status, int flags);
 
 /** @return whether @p path is ours; then @p fd is the result. */
 static bool
@@ -218,20 +221,99 @@ DEFINE_FSTAT(fstat64, stat64)
 DEFINE_FXSTAT(__fxstat, stat)
 DEFINE_FXSTAT(__fxstat64, stat64)
 
+/** @return whether it is about the descriptor that stands for the directory. */
+static bool
+is_of_fd(int dir, const char *path, int flags)
+{
+	return (flags & AT_EMPTY_PATH) != 0 && dir >= 0 && path != NULL && path[0] == '\0';
+}
+
+#define DEFINE_FSTATAT(name, type, fstat_name)                                                     \
+	EXPORT int name(int dir, const char *path, struct type *status, int flags)                 \
+	{                                                                                          \
+		int ret;                                                                           \
+		if (is_of_fd(dir, path, flags))                                                    \
+			return fstat_name(dir, status);                                            \
+		return try_stat(path, status, &ret) ? ret : NEXT(name)(dir, path, status, flags);  \
+	}
+DEFINE_FSTATAT(fstatat, stat, fstat)
+DEFINE_FSTATAT(fstatat64, stat64, fstat64)
+
+#define DEFINE_FXSTATAT(name, type, fxstat_name)                                                   \
+	EXPORT int name(int version, int dir, const char *path, struct type *status, int flags)    \
+	{                                                                                          \
+		int ret;                                                                           \
+		if (is_of_fd(dir, path, flags))                                                    \
+			return fxstat_name(version, dir, status);                                  \
+		return try_stat(path, status, &ret)                                                \
+			? ret                                                                      \
+			: NEXT(name)(version, dir, path, status, flags);                           \
+	}
+DEFINE_FXSTATAT(__fxstatat, stat, __fxstat)
+DEFINE_FXSTATAT(__fxstatat64, stat64, __fxstat64)
+
+static void
+extend_status(const struct stat *node, void *status)
+{
+	const struct statx extended = {
+		.stx_mask = STATX_BASIC_STATS,
+		.stx_blksize = (uint32_t)node->st_blksize,
+		.stx_nlink = (uint32_t)node->st_nlink,
+		.stx_mode = (uint16_t)node->st_mode,
+		.stx_ino = node->st_ino,
+		.stx_rdev_major = major(node->st_rdev),
+		.stx_rdev_minor = minor(node->st_rdev),
+	};
+
+	memcpy(status, &extended, sizeof(extended));
+}
+
 EXPORT int
-access(const char *path, int mode)
+statx(int dir, const char *path, int flags, unsigned int mask, struct statx *status)
+{
+	struct stat node;
+	int ret = 0;
+
+	if (is_of_fd(dir, path, flags) ? !try_fstat(dir, &node) : !try_stat(path, &node, &ret))
+		return NEXT(statx)(dir, path, flags, mask, status);
+	if (ret == 0)
+		extend_status(&node, status);
+	return ret;
+}
+
+/** @return whether @p path is ours; then @p ret is the result. */
+static bool
+try_access(const char *path, int mode, int *ret)
 {
 	unsigned int port;
 
 	switch (shca_route_find(path, &port)) {
 	case SHCA_ROUTE_PORT:
-		return shca_next_answer(mode & X_OK ? -EACCES : 0);
+		*ret = shca_next_answer(mode & X_OK ? -EACCES : 0);
+		return true;
 	case SHCA_ROUTE_ABSENT:
-		return shca_next_answer(-ENOENT);
+		*ret = shca_next_answer(-ENOENT);
+		return true;
 	case SHCA_ROUTE_ELSEWHERE:
 		break;
 	}
-	return NEXT(access)(path, mode);
+	return false;
+}
+
+EXPORT int
+access(const char *path, int mode)
+{
+	int ret;
+
+	return try_access(path, mode, &ret) ? ret : NEXT(access)(path, mode);
+}
+
+EXPORT int
+faccessat(int dir, const char *path, int mode, int flags)
+{
+	int ret;
+
+	return try_access(path, mode, &ret) ? ret : NEXT(faccessat)(dir, path, mode, flags);
 }
 
 /** Know the descriptors that a call has made again; without memory the end of a keeper is the end

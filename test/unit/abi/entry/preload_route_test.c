@@ -58,11 +58,12 @@ set_up(void **state)
 static int
 is_elsewhere(int fd)
 {
-	const int exists = faccessat(AT_FDCWD, PRELOAD_RIG_NODE, F_OK, 0);
+	const int exists = (int)syscall(SYS_faccessat, AT_FDCWD, PRELOAD_RIG_NODE, F_OK);
 	struct stat status;
 
 	(void)fd;
-	if (stat(PRELOAD_RIG_NODE, &status) != exists || access(PRELOAD_RIG_NODE, F_OK) != exists)
+	if (stat(PRELOAD_RIG_NODE, &status) != exists || access(PRELOAD_RIG_NODE, F_OK) != exists ||
+		faccessat(AT_FDCWD, PRELOAD_RIG_NODE, F_OK, 0) != exists)
 		return 1;
 	fd = (int)syscall(SYS_socket, AF_NETLINK, SOCK_RAW, NETLINK_RDMA);
 	return (socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA) < 0) == (fd < 0) ? 0 : 2;

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -24,6 +25,8 @@ enum form {
 	OPENAT_2, /* directory, path, flags */
 	STAT,     /* path, status */
 	XSTAT,    /* version, path, status */
+	STATAT,   /* directory, path, status, flags */
+	XSTATAT,  /* version, directory, path, status, flags */
 };
 
 static const struct name {
@@ -47,11 +50,19 @@ static const struct name {
 	{ "__xstat64", XSTAT },
 	{ "__lxstat", XSTAT },
 	{ "__lxstat64", XSTAT },
+	{ "fstatat", STATAT },
+	{ "fstatat64", STATAT },
+	{ "__fxstatat", XSTATAT },
+	{ "__fxstatat64", XSTATAT },
 }, fstat_names[] = {
 	{ "fstat", STAT },
 	{ "fstat64", STAT },
 	{ "__fxstat", XSTAT },
 	{ "__fxstat64", XSTAT },
+	{ "fstatat", STATAT },
+	{ "fstatat64", STATAT },
+	{ "__fxstatat", XSTATAT },
+	{ "__fxstatat64", XSTATAT },
 };
 #define NB(names) (sizeof(names) / sizeof((names)[0]))
 
@@ -91,10 +102,30 @@ call_open(const struct name *name, const char *path, int flags, mode_t mode)
 }
 
 static int
+call_statat(const struct name *name, int dir, const char *path, struct stat *status, int flags)
+{
+	void *function = find(name);
+
+	if (name->form == STATAT)
+		return ((int (*)(int, const char *, struct stat *, int))function)(
+			dir, path, status, flags);
+	return ((int (*)(int, int, const char *, struct stat *, int))function)(
+		STAT_VERSION, dir, path, status, flags);
+}
+
+static bool
+is_at(const struct name *name)
+{
+	return name->form == STATAT || name->form == XSTATAT;
+}
+
+static int
 call_stat(const struct name *name, const char *path, struct stat *status)
 {
 	void *function = find(name);
 
+	if (is_at(name))
+		return call_statat(name, AT_FDCWD, path, status, 0);
 	if (name->form == STAT)
 		return ((int (*)(const char *, struct stat *))function)(path, status);
 	return ((int (*)(int, const char *, struct stat *))function)(STAT_VERSION, path, status);
@@ -105,6 +136,8 @@ call_fstat(const struct name *name, int fd, struct stat *status)
 {
 	void *function = find(name);
 
+	if (is_at(name))
+		return call_statat(name, fd, "", status, AT_EMPTY_PATH);
 	if (name->form == STAT)
 		return ((int (*)(int, struct stat *))function)(fd, status);
 	return ((int (*)(int, int, struct stat *))function)(STAT_VERSION, fd, status);
@@ -222,6 +255,35 @@ test_status_by_descriptor(void **state)
 	close(other);
 }
 
+/** Where there is no struct stat: as ls(1) and stat(1) ask. */
+static void
+test_extended_status(void **state)
+{
+	int node = open("/dev/infiniband/uverbs1", O_RDWR);
+	int other = open(make_link(), O_RDONLY);
+	struct statx status;
+
+	(void)state;
+	assert_true(node >= 0 && other >= 0);
+	assert_int_equal(
+		statx(AT_FDCWD, PRELOAD_RIG_NODE, AT_SYMLINK_NOFOLLOW, STATX_MODE, &status), 0);
+	assert_true(S_ISCHR(status.stx_mode) && (status.stx_mask & STATX_MODE) != 0);
+	assert_int_equal(makedev(status.stx_rdev_major, status.stx_rdev_minor), makedev(231, 192));
+	assert_int_equal(status.stx_nlink, 1);
+	assert_int_equal(statx(AT_FDCWD, ABSENT, 0, STATX_MODE, &status), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(statx(node, "", AT_EMPTY_PATH, STATX_MODE, &status), 0);
+	assert_int_equal(makedev(status.stx_rdev_major, status.stx_rdev_minor), makedev(231, 193));
+	assert_int_equal(statx(other, "", AT_EMPTY_PATH, STATX_SIZE, &status), 0);
+	assert_int_equal(status.stx_size, 3);
+	assert_int_equal(statx(AT_FDCWD, make_link(), 0, STATX_SIZE, &status), 0);
+	assert_int_equal(status.stx_size, 3);
+	assert_int_equal(statx(node, "", 0, STATX_MODE, &status), -1);
+	assert_int_equal(errno, ENOENT);
+	close(node);
+	close(other);
+}
+
 static void
 test_access(void **state)
 {
@@ -235,6 +297,13 @@ test_access(void **state)
 	assert_int_equal(access(ABSENT, F_OK), -1);
 	assert_int_equal(errno, ENOENT);
 	assert_int_equal(access(path, R_OK), 0);
+	/* As shells ask. */
+	assert_int_equal(faccessat(AT_FDCWD, PRELOAD_RIG_NODE, R_OK | W_OK, AT_EACCESS), 0);
+	assert_int_equal(faccessat(AT_FDCWD, PRELOAD_RIG_NODE, X_OK, AT_EACCESS), -1);
+	assert_int_equal(errno, EACCES);
+	assert_int_equal(faccessat(AT_FDCWD, ABSENT, F_OK, 0), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(faccessat(AT_FDCWD, path, R_OK, AT_EACCESS), 0);
 }
 
 /** A request of RDMA's on a descriptor of others, and other requests on a node's. */
@@ -263,6 +332,7 @@ main(void)
 		cmocka_unit_test(test_opening_others),
 		cmocka_unit_test(test_status_by_path),
 		cmocka_unit_test(test_status_by_descriptor),
+		cmocka_unit_test(test_extended_status),
 		cmocka_unit_test(test_access),
 		cmocka_unit_test(test_other_requests),
 	};
