@@ -331,6 +331,9 @@ read(int fd, void *bytes, size_t size)
 
 	if (try_receive(fd, &message, 0, &ret))
 		return ret;
+	/* Nodes take commands alone (uverbs_main.c uverbs_fops, ucma.c ucma_fops). */
+	if (shca_fds_has(fd) && shca_fds_port(fd) >= 0)
+		return shca_next_answer(-EINVAL);
 	if (size < sizeof(struct ib_uverbs_async_event_desc) && shca_fds_has(fd))
 		is_cut = shca_fds_cuts(fd, size, peek);
 	/* An event that has no room stays (uverbs_main.c ib_uverbs_event_read()). */

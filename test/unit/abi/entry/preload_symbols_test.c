@@ -324,6 +324,24 @@ test_other_requests(void **state)
 	close(other);
 }
 
+/** Nodes take commands alone: nobody reads them (uverbs_main.c uverbs_fops, ucma.c ucma_fops). */
+static void
+test_reading(void **state)
+{
+	static const char *const nodes[] = { PRELOAD_RIG_NODE, "/dev/infiniband/rdma_cm" };
+	char byte;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+		int node = open(nodes[i], O_RDWR | O_NONBLOCK);
+
+		assert_true(node >= 0);
+		assert_int_equal(read(node, &byte, 1), -1);
+		assert_int_equal(errno, EINVAL);
+		close(node);
+	}
+}
+
 int
 main(void)
 {
@@ -335,6 +353,7 @@ main(void)
 		cmocka_unit_test(test_extended_status),
 		cmocka_unit_test(test_access),
 		cmocka_unit_test(test_other_requests),
+		cmocka_unit_test(test_reading),
 	};
 
 	return cmocka_run_group_tests(tests, preload_rig_set_up, preload_rig_tear_down);
