@@ -129,6 +129,15 @@ def test_counters_of_a_port():
     assert status == 0 and "mlx5_0/1" in text and "auto off" in text
 
 
+def test_counters_of_memory_regions():
+    """Regions are listed, and have none without on-demand paging."""
+    assert ask(["wire=null"], "statistic", "show", "mr") == []
+    with cards.up("wire=loop") as card, running(card, "ibv_rc_pingpong", "-g", "0", "-p", str(both.PORT)):
+        (region,) = until(lambda: objects_on(card, "mr"))
+        (counted,) = json.loads(cards.run_on(card, RDMA, "-j", "statistic", "show", "mr").stdout)
+        assert counted == {"ifindex": 0, "ifname": "mlx5_0", "mrn": region["mrn"]}
+
+
 def test_counters_follow_queue_pairs():
     """A process has a device of its own: commands of one batch are about the same."""
     commands = ["set link mlx5_0/1 auto type on", "mode link mlx5_0/1", "set link mlx5_0/1 auto pid on", "mode link mlx5_0/1",

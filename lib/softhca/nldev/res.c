@@ -145,7 +145,7 @@ static const struct res_row {
 	enum shca_restrack_type type; /**< SHCA_RESTRACK_NB: there are none */
 	const char *name;
 	uint16_t table, entry, id; /**< attributes; 0: there are none */
-	put_fn put;
+	put_fn put; /**< NULL: there is nothing but the number */
 } res_rows[] = {
 	/* In the order of enum rdma_restrack_type. */
 	{ RDMA_NLDEV_CMD_RES_PD_GET, SHCA_RESTRACK_PD, "pd", RDMA_NLDEV_ATTR_RES_PD, RDMA_NLDEV_ATTR_RES_PD_ENTRY,
@@ -162,6 +162,10 @@ static const struct res_row {
 	{ RDMA_NLDEV_CMD_RES_SRQ_GET, SHCA_RESTRACK_SRQ, "srq", RDMA_NLDEV_ATTR_RES_SRQ, RDMA_NLDEV_ATTR_RES_SRQ_ENTRY,
 		RDMA_NLDEV_ATTR_RES_SRQN, put_srq },
 };
+/** What has counters of its own besides queue pairs, which are not listed one by one: of a region without on-demand
+ * paging fill_stat_mr_entry() tells that it is there. */
+static const struct res_row counted_row = { RDMA_NLDEV_CMD_STAT_GET, SHCA_RESTRACK_MR, NULL, RDMA_NLDEV_ATTR_RES_MR,
+	RDMA_NLDEV_ATTR_RES_MR_ENTRY, RDMA_NLDEV_ATTR_RES_MRN, NULL };
 /* clang-format on */
 #define NB_ROWS (sizeof(res_rows) / sizeof(res_rows[0]))
 
@@ -173,7 +177,7 @@ row_of(const struct shca_nldev_call *call)
 	for (unsigned int i = 0; i < NB_ROWS; i++)
 		if (res_rows[i].command == command)
 			return &res_rows[i];
-	return NULL;
+	return command == counted_row.command ? &counted_row : NULL;
 }
 
 /** List the objects. @param[out] objects to be freed @return 0 or -ENOMEM */
@@ -247,6 +251,8 @@ put_object(
 	struct shca_nldev_call *call, const struct res_row *row, const struct shca_restrack *object)
 {
 	mnl_attr_put_u32(call->message, row->id, object->id);
+	if (row->put == NULL)
+		return;
 	row->put(call, object);
 	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)object->pid);
 }

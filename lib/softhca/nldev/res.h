@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file The commands RES_*: how many objects there are, and each of them. */
+/** @file The commands RES_*: how many objects there are, and each of them; and STAT_GET of memory
+ * regions, which have counters one by one. */
 #ifndef SHCA_NLDEV_RES_H
 #define SHCA_NLDEV_RES_H
 

@@ -13,6 +13,7 @@
 #include "abi/core/caps.h"
 #include "nldev/call.h"
 #include "nldev/counter.h"
+#include "nldev/res.h"
 #include "sysfs/tree.h"
 
 static void
@@ -90,14 +91,19 @@ put_counter(struct nlmsghdr *message, const struct shca_counter *counter)
 	mnl_attr_nest_end(message, table);
 }
 
-/** @return whether the request is about queue pairs: the kernel counts memory regions, too, which
- * have counters with on-demand paging alone. */
+/** @return whether the request is about the counters of objects of a type. */
 static bool
-is_of_qps(const struct shca_nldev_call *call)
+is_of(const struct shca_nldev_call *call, uint32_t wanted)
 {
 	const struct nlattr *type = call->attrs[RDMA_NLDEV_ATTR_STAT_RES];
 
-	return type != NULL && mnl_attr_get_u32(type) == RDMA_NLDEV_ATTR_RES_QP;
+	return type != NULL && mnl_attr_get_u32(type) == wanted;
+}
+
+static bool
+is_of_qps(const struct shca_nldev_call *call)
+{
+	return is_of(call, RDMA_NLDEV_ATTR_RES_QP);
 }
 
 /** What all commands name. @return 0 or -EINVAL */
@@ -148,8 +154,11 @@ shca_nldev_stat_get_doit(struct shca_nldev_call *call)
 	struct shca_counter_port of;
 	unsigned int device;
 	uint32_t port;
-	int ret = find_port(call, &device, &port);
+	int ret;
 
+	if (is_of(call, RDMA_NLDEV_ATTR_RES_MR))
+		return shca_nldev_res_doit(call);
+	ret = find_port(call, &device, &port);
 	if (ret != 0)
 		return ret;
 	of = counters_of(call, device, port);
@@ -172,8 +181,11 @@ shca_nldev_stat_get_dump(struct shca_nldev_call *call, unsigned int index)
 	struct shca_counter counter;
 	unsigned int device;
 	uint32_t id = 0;
-	int ret = shca_nldev_find_device(call, &device);
+	int ret;
 
+	if (is_of(call, RDMA_NLDEV_ATTR_RES_MR))
+		return shca_nldev_res_dump(call, index);
+	ret = shca_nldev_find_device(call, &device);
 	if (ret == 0)
 		ret = shca_nldev_check_port(call, device);
 	if (ret != 0 || !is_of_qps(call))

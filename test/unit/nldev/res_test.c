@@ -53,6 +53,7 @@ device_of(void *arg, unsigned int index)
 struct asked {
 	uint16_t type, flags, attr; /* attr 0: none */
 	uint32_t value;
+	uint32_t counted; /* what has counters, or 0 */
 };
 
 static void
@@ -72,6 +73,8 @@ ask(const struct asked *asked)
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, 0);
 	if (asked->attr != 0)
 		mnl_attr_put_u32(message, asked->attr, asked->value);
+	if (asked->counted != 0)
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_RES, asked->counted);
 	sent.length = 0;
 	assert_int_equal(shca_nldev_answer(&nldev, bytes, message->nlmsg_len), 0);
 }
@@ -322,6 +325,34 @@ test_one(void **state)
 	end_world(&world);
 }
 
+/** Without on-demand paging a memory region has no counters: it is told of by its number alone. */
+static void
+test_counted(void **state)
+{
+	const uint32_t counted = RDMA_NLDEV_ATTR_RES_MR;
+	struct world world;
+	uint32_t number;
+
+	make_world(&world, *state);
+	ask(&(const struct asked){ NLDEV(RES_MR_GET), NLM_F_DUMP, 0, 0 });
+	number = MEMBER(0, MR, MRN);
+	ask(&(const struct asked){ NLDEV(STAT_GET), NLM_F_DUMP, 0, 0, counted });
+	assert_int_equal(result_of(1), 0);
+	assert_int_equal(answer_at(0)->nlmsg_type, NLDEV(STAT_GET));
+	assert_int_equal(MEMBER(0, MR, MRN), number);
+	assert_null(member(
+		0, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY, RDMA_NLDEV_ATTR_RES_PID));
+	ask(&(const struct asked){ NLDEV(STAT_GET), 0, RDMA_NLDEV_ATTR_RES_MRN, number, counted });
+	assert_int_equal(mnl_attr_get_u32(attr_of(answer_at(0), RDMA_NLDEV_ATTR_RES_MRN)), number);
+	assert_null(attr_of(answer_at(0), RDMA_NLDEV_ATTR_RES_MRLEN));
+	ask(&(const struct asked){
+		NLDEV(STAT_GET), 0, RDMA_NLDEV_ATTR_RES_MRN, number + 1, counted });
+	assert_int_equal(result_of(0), -ENOENT);
+	ask(&(const struct asked){ NLDEV(STAT_GET), NLM_F_DUMP, 0, 0, RDMA_NLDEV_ATTR_RES_PD });
+	assert_int_equal(result_of(0), -EINVAL);
+	end_world(&world);
+}
+
 /** A queue pair gets its port with its first state, and keeps it when reset. */
 static void
 test_port(void **state)
@@ -553,6 +584,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_counts, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_lists, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_one, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_counted, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_port, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_transport, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_shared_queue, rig_setup, rig_teardown),
