@@ -129,6 +129,12 @@ def test_counters_of_a_port():
     assert status == 0 and "mlx5_0/1" in text and "auto off" in text
 
 
+def test_optional_counters():
+    """There are none."""
+    for words in (["mode"], ["mode", "supported"]):
+        assert ask(["wire=null"], "statistic", *words) == []
+
+
 def test_counters_of_memory_regions():
     """Regions are listed, and have none without on-demand paging."""
     assert ask(["wire=null"], "statistic", "show", "mr") == []

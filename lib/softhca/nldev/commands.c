@@ -186,6 +186,8 @@ const struct shca_nldev_command shca_nldev_commands[RDMA_NLDEV_NUM_OPS] = {
 		shca_nldev_stat_get_doit, shca_nldev_stat_get_dump },
 	[RDMA_NLDEV_CMD_STAT_SET] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_SET, .doit = shca_nldev_stat_set_doit },
 	[RDMA_NLDEV_CMD_STAT_DEL] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_DEL, .doit = shca_nldev_stat_del_doit },
+	[RDMA_NLDEV_CMD_STAT_GET_STATUS] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_GET_STATUS,
+		.doit = shca_nldev_stat_status_doit },
 	[RDMA_NLDEV_CMD_GET_CHARDEV] = { .doit_answers_as = RDMA_NLDEV_CMD_GET_CHARDEV, .doit = get_chardev_doit },
 };
 /* clang-format on */

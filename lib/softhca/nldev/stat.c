@@ -11,6 +11,7 @@
 #include <linux/capability.h>
 
 #include "abi/core/caps.h"
+#include "config/options.h"
 #include "nldev/call.h"
 #include "nldev/counter.h"
 #include "nldev/res.h"
@@ -169,6 +170,32 @@ shca_nldev_stat_get_doit(struct shca_nldev_call *call)
 		return answer_of_qps(call, &of);
 	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
 	return put_port_counters(call, device, port);
+}
+
+/** As nldev.c nldev_stat_get_counter_status_doit(), since Linux 5.16; no counter of ours is
+ * optional. */
+int
+shca_nldev_stat_status_doit(struct shca_nldev_call *call)
+{
+	struct nlattr *table, *entry;
+	unsigned int device;
+	uint32_t port;
+	int ret = find_port(call, &device, &port);
+
+	if (ret != 0 || call->nldev->options->port[device].kernel_abi < SHCA_KERNEL_6_1)
+		return -EINVAL;
+	shca_nldev_put_handle(call->message, device);
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	table = mnl_attr_nest_start(call->message, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	for (uint32_t i = 0; shca_tree_counters[i] != NULL; i++) {
+		entry = mnl_attr_nest_start(call->message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
+		mnl_attr_put_strz(call->message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME,
+			shca_tree_counters[i]);
+		mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_INDEX, i);
+		mnl_attr_nest_end(call->message, entry);
+	}
+	mnl_attr_nest_end(call->message, table);
+	return 0;
 }
 
 /** Of the counters that queue pairs are bound to, one a message; of a port, if one is named. */

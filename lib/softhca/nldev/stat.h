@@ -9,6 +9,7 @@ struct shca_nldev_call;
 int shca_nldev_stat_get_doit(struct shca_nldev_call *call);
 int shca_nldev_stat_set_doit(struct shca_nldev_call *call);
 int shca_nldev_stat_del_doit(struct shca_nldev_call *call);
+int shca_nldev_stat_status_doit(struct shca_nldev_call *call);
 int shca_nldev_stat_get_dump(struct shca_nldev_call *call, unsigned int index);
 
 #endif /* SHCA_NLDEV_STAT_H */

@@ -360,6 +360,40 @@ test_counters(void **state)
 	assert_int_equal(*(const int *)mnl_nlmsg_get_payload(answer_at(0)), -EINVAL);
 }
 
+/** Which there are and how they are numbered; none of them can be turned off. */
+static void
+test_status_of_counters(void **state)
+{
+	struct nlmsghdr *one = request(NLDEV(STAT_GET_STATUS), 0);
+	const struct nlattr *entry, *attr, *table;
+	unsigned int nb = 0;
+
+	(void)state;
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_DEV_INDEX, 1);
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	table = attr_of(ask_one(one), RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	assert_int_equal(answer_at(0)->nlmsg_type, NLDEV(STAT_GET_STATUS));
+	assert_int_equal(number_of(answer_at(0), RDMA_NLDEV_ATTR_PORT_INDEX), 1);
+	assert_non_null(table);
+	mnl_attr_for_each_nested(entry, table)
+	{
+		attr = mnl_attr_get_payload(entry);
+		assert_int_equal(
+			mnl_attr_get_type(attr), RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
+		assert_string_equal(mnl_attr_get_str(attr), shca_tree_counters[nb]);
+		attr = mnl_attr_next(attr);
+		assert_int_equal(mnl_attr_get_type(attr), RDMA_NLDEV_ATTR_STAT_HWCOUNTER_INDEX);
+		assert_int_equal(mnl_attr_get_u32(attr), nb++);
+		assert_ptr_equal(mnl_attr_next(attr), mnl_attr_next(entry));
+	}
+	assert_true(nb > 10 && shca_tree_counters[nb] == NULL);
+	options.port[1].kernel_abi = SHCA_KERNEL_5_10;
+	assert_int_equal(error_of(one), -EINVAL);
+	options.port[1].kernel_abi = SHCA_KERNEL_6_1;
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_PORT_INDEX, 2);
+	assert_int_equal(error_of(one), -EINVAL);
+}
+
 /** @return the attributes that Linux @p kernel tells of the system */
 static unsigned int
 nb_sys_attrs(enum shca_kernel kernel)
@@ -527,6 +561,7 @@ main(void)
 		cmocka_unit_test(test_nodes),
 		cmocka_unit_test(test_system_by_kernel),
 		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_status_of_counters),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_acknowledgements),
 		cmocka_unit_test(test_damage),
