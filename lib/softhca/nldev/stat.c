@@ -259,14 +259,15 @@ shca_nldev_stat_set_doit(struct shca_nldev_call *call)
 	if (!shca_caps_has(CAP_NET_ADMIN))
 		return -EPERM;
 	ret = find_port(call, &device, &port);
-	if (ret != 0 || mode == NULL)
+	if (ret != 0 || mode == NULL || !is_of_qps(call))
 		return -EINVAL;
 	of = counters_of(call, device, port);
 	if (mnl_attr_get_u32(mode) == RDMA_COUNTER_MODE_AUTO) {
 		shca_nldev_put_handle(call->message, device);
+		mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
 		return shca_counter_set_auto(&of, mask != NULL ? mnl_attr_get_u32(mask) : 0);
 	}
-	if (!is_of_qps(call) || qpn == NULL)
+	if (qpn == NULL)
 		return -EINVAL;
 	ret = shca_counter_bind(&of, mnl_attr_get_u32(qpn), &id);
 	if (ret == 0)

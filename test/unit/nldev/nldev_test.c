@@ -394,6 +394,21 @@ test_status_of_counters(void **state)
 	assert_int_equal(error_of(one), -EINVAL);
 }
 
+/** A mode is that of queue pairs' counters, which has to be said. */
+static void
+test_mode_of_nothing(void **state)
+{
+	struct nlmsghdr *one = request(NLDEV(STAT_SET), 0);
+
+	(void)state;
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_DEV_INDEX, 1);
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_AUTO);
+	assert_int_equal(error_of(one), -EINVAL);
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_RES_QP);
+	assert_int_equal(number_of(ask_one(one), RDMA_NLDEV_ATTR_PORT_INDEX), 1);
+}
+
 /** @return the attributes that Linux @p kernel tells of the system */
 static unsigned int
 nb_sys_attrs(enum shca_kernel kernel)
@@ -562,6 +577,7 @@ main(void)
 		cmocka_unit_test(test_system_by_kernel),
 		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_status_of_counters),
+		cmocka_unit_test(test_mode_of_nothing),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_acknowledgements),
 		cmocka_unit_test(test_damage),
