@@ -83,7 +83,7 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_DEVICE, IBDEV "/board_id", "{board}\n" },
 	{ ROW_FILE, OF_PORT, PORT "/state", "4: ACTIVE\n" },
 	{ ROW_FILE, OF_PORT, PORT "/phys_state", "5: LinkUp\n" },
-	{ ROW_FILE, OF_PORT, PORT "/rate", "{gbps} Gb/sec\n" },
+	{ ROW_FILE, OF_PORT, PORT "/rate", "{rate}\n" },
 	{ ROW_FILE, OF_PORT, PORT "/link_layer", "Ethernet\n" },
 	{ ROW_FILE, OF_PORT, PORT "/lid", "0x0\n" },
 	{ ROW_FILE, OF_PORT, PORT "/pkeys/0", "0xffff\n" },
@@ -161,7 +161,7 @@ enum value {
 	VALUE_REVISION,
 	VALUE_BOARD,
 	VALUE_FW,
-	VALUE_GBPS,
+	VALUE_RATE,
 	VALUE_MAC,
 	VALUE_GUID,
 	VALUE_GID,
@@ -194,7 +194,7 @@ static const char *const value_names[NB_VALUES] = {
 	[VALUE_REVISION] = "revision",
 	[VALUE_BOARD] = "board",
 	[VALUE_FW] = "fw",
-	[VALUE_GBPS] = "gbps",
+	[VALUE_RATE] = "rate",
 	[VALUE_MAC] = "mac",
 	[VALUE_GUID] = "guid",
 	[VALUE_GID] = "gid",
@@ -239,6 +239,34 @@ set_addresses(struct values *values, const uint8_t *mac)
 	/* Link-local from the modified EUI-64, RFC 4291 appendix A. */
 	SET(VALUE_GID, "fe80:0000:0000:0000:%02x%02x:%02xff:fe%02x:%02x%02x", mac[0] ^ 2, mac[1],
 		mac[2], mac[3], mac[4], mac[5]);
+}
+
+/** Linux core/sysfs.c rate_show(): lanes, and what InfiniBand calls their speed, as a query tells
+ * them; the rate follows from both. */
+static void
+set_rate(struct values *values, uint32_t speed_mbps)
+{
+	static const struct {
+		uint32_t mbps;
+		unsigned int lanes, lane_mbps;
+		const char *speed;
+	} modes[] = {
+		{ 2500, 1, 2500, "SDR" },
+		{ 5000, 1, 5000, "DDR" },
+		{ 10000, 1, 10000, "QDR" },
+		{ 25000, 1, 25000, "EDR" },
+		{ 40000, 4, 10000, "QDR" },
+		{ 50000, 2, 25000, "EDR" },
+		{ 100000, 4, 25000, "EDR" },
+		{ 200000, 4, 50000, "HDR" },
+		{ 400000, 4, 100000, "NDR" },
+	};
+	size_t i = 0;
+
+	while (i + 1 < sizeof(modes) / sizeof(modes[0]) && modes[i].mbps < speed_mbps)
+		i++;
+	SET(VALUE_RATE, "%g Gb/sec (%uX %s)", modes[i].lanes * modes[i].lane_mbps / 1000.0,
+		modes[i].lanes, modes[i].speed);
 }
 
 static bool
@@ -287,7 +315,7 @@ set_values(struct values *values, const struct shca_port_options *port, unsigned
 	SET(VALUE_REVISION, "0x%02x", model->hw_ver);
 	SET(VALUE_BOARD, "%s", model->board);
 	shca_model_print_fw(model, values->text[VALUE_FW], TEXT_MAX);
-	SET(VALUE_GBPS, "%g", port->speed_mbps / 1000.0);
+	set_rate(values, port->speed_mbps);
 	set_addresses(values, port->mac);
 	values->text[VALUE_BARS][0] = '\0';
 	/* 6 BARs and the ROM, none mapped: address, end, flags. */

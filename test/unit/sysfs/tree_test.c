@@ -102,8 +102,8 @@ static const struct {
 	{ IB "1/ports/1/gid_attrs/types/1", "RoCE v2\n" },
 	{ IB "0/ports/1/gid_attrs/ndevs/0", "" },
 	{ IB "1/ports/1/gid_attrs/ndevs/0", "absent0\n" },
-	{ IB "0/ports/1/rate", "25 Gb/sec\n" },
-	{ IB "1/ports/1/rate", "2.5 Gb/sec\n" },
+	{ IB "0/ports/1/rate", "25 Gb/sec (1X EDR)\n" },
+	{ IB "1/ports/1/rate", "2.5 Gb/sec (1X SDR)\n" },
 	{ IB "0/ports/1/state", "4: ACTIVE\n" },
 	{ IB "0/ports/1/phys_state", "5: LinkUp\n" },
 	{ IB "0/ports/1/link_layer", "Ethernet\n" },
@@ -488,6 +488,37 @@ test_physical_function(void **state)
 	assert_int_equal(shca_tree_remove(dir_of_card), 0);
 }
 
+/** Lanes and their speed are those of a query (abi/object/device.c link_modes). */
+static void
+test_rates(void **state)
+{
+	static const char *const rates[][2] = {
+		{ "1g", "2.5 Gb/sec (1X SDR)\n" },
+		{ "5g", "5 Gb/sec (1X DDR)\n" },
+		{ "10g", "10 Gb/sec (1X QDR)\n" },
+		{ "40g", "40 Gb/sec (4X QDR)\n" },
+		{ "50g", "50 Gb/sec (2X EDR)\n" },
+		{ "100g", "100 Gb/sec (4X EDR)\n" },
+		{ "200g", "200 Gb/sec (4X HDR)\n" },
+		{ "400g", "400 Gb/sec (4X NDR)\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		char dir_of_port[] = "/tmp/tree-rate-XXXXXX", error[256], text[64];
+		struct shca_options options;
+
+		shca_options_init(&options);
+		snprintf(text, sizeof(text), "speed=%s", rates[i][0]);
+		assert_int_equal(shca_options_add_port(&options, text, error, sizeof(error)), 0);
+		assert_non_null(mkdtemp(dir_of_port));
+		assert_int_equal(shca_tree_create(&options, dir_of_port), 0);
+		read_below(dir_of_port, IB "0/ports/1/rate", text, sizeof(text));
+		assert_string_equal(text, rates[i][1]);
+		assert_int_equal(shca_tree_remove(dir_of_port), 0);
+	}
+}
+
 int
 main(void)
 {
@@ -506,6 +537,7 @@ main(void)
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_manager),
 		cmocka_unit_test(test_physical_function),
+		cmocka_unit_test(test_rates),
 	};
 
 	return cmocka_run_group_tests(tests, make_tree, remove_tree);
