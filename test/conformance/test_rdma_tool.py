@@ -100,6 +100,12 @@ def test_connected_queue_pairs():
         until(lambda: [one["pid"] for one in objects_on(card, "qp")] == [server.pid])
 
 
+def test_many_queue_pairs():
+    """The tool has room for a page of each answer, as Linux knows."""
+    with cards.up("wire=loop") as card, running(card, "ibv_srq_pingpong", "-g", "0", "-p", str(both.PORT), "-q", "100"):
+        assert len(in_state(card, "INIT", 100)) == 100
+
+
 def test_shared_receive_queues():
     with cards.up("wire=loop") as card:
         with running(card, "ibv_srq_pingpong", "-g", "0", "-p", str(both.PORT), "-q", "4") as server:

@@ -16,8 +16,9 @@
 struct shca_device;
 struct shca_options;
 
-/** Datagrams have at most so many bytes: libmnl's receive buffer. */
-#define SHCA_NLDEV_DATAGRAM_MAX 8192
+/** Datagrams have at most so many bytes: libmnl's receive buffer, MNL_SOCKET_BUFFER_SIZE, is a page
+ * where pages are no longer than 8192 bytes. */
+#define SHCA_NLDEV_DATAGRAM_MAX 4096
 
 /** Whom the answers are about, and where they go. */
 struct shca_nldev {

@@ -33,7 +33,7 @@ static char dir[] = "/tmp/nldev-XXXXXX";
 
 /** All that was sent, datagram behind datagram. */
 static struct {
-	_Alignas(8) uint8_t bytes[16 * SHCA_NLDEV_DATAGRAM_MAX];
+	_Alignas(8) uint8_t bytes[32 * SHCA_NLDEV_DATAGRAM_MAX];
 	size_t length;
 	unsigned int nb;
 	int error; /* of each, 0: taken */

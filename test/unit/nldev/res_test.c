@@ -21,7 +21,7 @@
 static struct shca_options options;
 
 static struct {
-	_Alignas(8) uint8_t bytes[8 * SHCA_NLDEV_DATAGRAM_MAX];
+	_Alignas(8) uint8_t bytes[16 * SHCA_NLDEV_DATAGRAM_MAX];
 	size_t length;
 	struct shca_device *dev; /* NULL: not opened */
 	void (*then)(void);      /* called once, behind the first datagram, or NULL */
@@ -31,7 +31,7 @@ static int
 take(void *arg, const void *bytes, size_t length)
 {
 	assert_ptr_equal(arg, &sent);
-	assert_true(length <= sizeof(sent.bytes) - sent.length);
+	assert_true(length <= 4096 && length <= sizeof(sent.bytes) - sent.length);
 	test_padding(bytes, length, 0);
 	memcpy(sent.bytes + sent.length, bytes, length);
 	sent.length += length;
