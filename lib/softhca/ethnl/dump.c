@@ -11,8 +11,9 @@
 #include "ethnl/reply.h"
 #include "nldev/owner.h"
 
-/** Messages come together up to so many bytes (linux/netlink.h NLMSG_GOODSIZE). */
-#define BATCH_BYTES 8192u
+/** Messages come together up to so many bytes: linux/netlink.h NLMSG_GOODSIZE where pages have
+ * 4096, as many as libmnl reads there. */
+#define BATCH_BYTES 3776u
 #define NETDEVS_MAX 64
 
 struct dump {
