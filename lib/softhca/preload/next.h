@@ -37,6 +37,8 @@
 	ROW(statx)                                                                                 \
 	ROW(access)                                                                                \
 	ROW(faccessat)                                                                             \
+	ROW(euidaccess)                                                                            \
+	ROW(eaccess)                                                                               \
 	ROW(ioctl)                                                                                 \
 	ROW(write)                                                                                 \
 	ROW(close)                                                                                 \

@@ -300,13 +300,15 @@ try_access(const char *path, int mode, int *ret)
 	return false;
 }
 
-EXPORT int
-access(const char *path, int mode)
-{
-	int ret;
-
-	return try_access(path, mode, &ret) ? ret : NEXT(access)(path, mode);
-}
+#define DEFINE_ACCESS(name)                                                                        \
+	EXPORT int name(const char *path, int mode)                                                \
+	{                                                                                          \
+		int ret;                                                                           \
+		return try_access(path, mode, &ret) ? ret : NEXT(name)(path, mode);                \
+	}
+DEFINE_ACCESS(access)
+DEFINE_ACCESS(euidaccess)
+DEFINE_ACCESS(eaccess)
 
 EXPORT int
 faccessat(int dir, const char *path, int mode, int flags)

@@ -304,6 +304,12 @@ test_access(void **state)
 	assert_int_equal(faccessat(AT_FDCWD, ABSENT, F_OK, 0), -1);
 	assert_int_equal(errno, ENOENT);
 	assert_int_equal(faccessat(AT_FDCWD, path, R_OK, AT_EACCESS), 0);
+	/* As test(1) asks. */
+	assert_int_equal(euidaccess(PRELOAD_RIG_NODE, R_OK | W_OK), 0);
+	assert_int_equal(eaccess(PRELOAD_RIG_NODE, X_OK), -1);
+	assert_int_equal(errno, EACCES);
+	assert_int_equal(euidaccess(ABSENT, F_OK), -1);
+	assert_int_equal(eaccess(path, R_OK), 0);
 }
 
 /** A request of RDMA's on a descriptor of others, and other requests on a node's. */
