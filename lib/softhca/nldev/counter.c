@@ -36,8 +36,9 @@ static struct {
 	pthread_mutex_t lock;
 	struct shca_restrack *qps; /**< of the device that the call is about, while locked */
 	size_t nb_qps;
-	uint32_t last; /**< number of a counter */
-	struct binding row[SHCA_COUNTER_QPS_MAX];
+	uint32_t last;        /**< number of a counter */
+	struct binding *rows; /**< of that device */
+	struct binding row[SHCA_PORTS_MAX][SHCA_COUNTER_QPS_MAX];
 	struct auto_mode mode[SHCA_PORTS_MAX][DEVICE_PORTS_MAX];
 } counters = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -61,7 +62,7 @@ static void
 forget_destroyed(const struct shca_device *dev)
 {
 	for (unsigned int i = 0; i < SHCA_COUNTER_QPS_MAX; i++) {
-		struct binding *row = &counters.row[i];
+		struct binding *row = &counters.rows[i];
 		const struct shca_restrack *qp = row->dev == dev ? find_qp(row->qpn) : NULL;
 
 		if (row->dev == dev && (qp == NULL || qp->serial != row->serial))
@@ -73,8 +74,8 @@ static struct binding *
 find_row(const struct shca_device *dev, uint32_t qpn)
 {
 	for (unsigned int i = 0; i < SHCA_COUNTER_QPS_MAX; i++)
-		if (counters.row[i].dev == dev && (dev == NULL || counters.row[i].qpn == qpn))
-			return &counters.row[i];
+		if (counters.rows[i].dev == dev && (dev == NULL || counters.rows[i].qpn == qpn))
+			return &counters.rows[i];
 	return NULL;
 }
 
@@ -82,8 +83,8 @@ static const struct binding *
 find_counter(const struct shca_device *dev, uint32_t id)
 {
 	for (unsigned int i = 0; i < SHCA_COUNTER_QPS_MAX; i++)
-		if (counters.row[i].dev == dev && counters.row[i].id == id)
-			return &counters.row[i];
+		if (counters.rows[i].dev == dev && counters.rows[i].id == id)
+			return &counters.rows[i];
 	return NULL;
 }
 
@@ -91,8 +92,8 @@ static bool
 has_counters(const struct shca_counter_port *of)
 {
 	for (unsigned int i = 0; i < SHCA_COUNTER_QPS_MAX; i++)
-		if (of->dev != NULL && counters.row[i].dev == of->dev &&
-			counters.row[i].port == of->port)
+		if (of->dev != NULL && counters.rows[i].dev == of->dev &&
+			counters.rows[i].port == of->port)
 			return true;
 	return false;
 }
@@ -102,7 +103,7 @@ static uint32_t
 auto_counter(const struct shca_device *dev, const struct shca_restrack *qp, uint32_t mask)
 {
 	for (unsigned int i = 0; i < SHCA_COUNTER_QPS_MAX; i++) {
-		const struct binding *row = &counters.row[i];
+		const struct binding *row = &counters.rows[i];
 
 		if (row->dev == dev && row->port == qp->port &&
 			((mask & RDMA_COUNTER_MASK_QP_TYPE) == 0 || row->qp_type == qp->qp_type) &&
@@ -149,6 +150,7 @@ static void
 lock(const struct shca_counter_port *of)
 {
 	pthread_mutex_lock(&counters.lock);
+	counters.rows = counters.row[of->device % SHCA_PORTS_MAX];
 	if (of->dev == NULL ||
 		shca_restrack_list(of->dev, SHCA_RESTRACK_QP, &counters.qps, &counters.nb_qps) != 0)
 		return;
@@ -245,7 +247,7 @@ shca_counter_find(const struct shca_counter_port *of, uint32_t id, struct shca_c
 	*counter = (struct shca_counter){ .id = id };
 	lock(of);
 	for (unsigned int i = 0; of->dev != NULL && i < SHCA_COUNTER_QPS_MAX; i++) {
-		const struct binding *row = &counters.row[i];
+		const struct binding *row = &counters.rows[i];
 		const struct shca_restrack *qp;
 
 		qp = row->dev == of->dev && row->id == id ? find_qp(row->qpn) : NULL;
@@ -269,7 +271,7 @@ shca_counter_next(const struct shca_counter_port *of, uint32_t id)
 
 	lock(of);
 	for (unsigned int i = 0; of->dev != NULL && i < SHCA_COUNTER_QPS_MAX; i++) {
-		const struct binding *row = &counters.row[i];
+		const struct binding *row = &counters.rows[i];
 
 		if (row->dev == of->dev && (of->port == 0 || row->port == of->port) &&
 			row->id > id && (next == 0 || row->id < next))

@@ -14,7 +14,7 @@
 
 struct shca_device;
 
-#define SHCA_COUNTER_QPS_MAX 64
+#define SHCA_COUNTER_QPS_MAX 64 /**< that are bound, of a device */
 
 /** Whose counters a call is about. */
 struct shca_counter_port {

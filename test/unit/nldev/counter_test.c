@@ -46,11 +46,29 @@ test_ports(void **state)
 	assert_int_equal(counter.port, 2);
 }
 
+/** Bindings of another device, whose queue pairs may be gone, take no room. */
+static void
+test_other_devices(void **state)
+{
+	struct rig *rig = *state;
+	const struct shca_counter_port of = { rig->dev, 0, 1 }, other = { rig->dev, 1, 1 };
+	uint32_t qpn[SHCA_COUNTER_QPS_MAX + 1], id = 0;
+
+	for (unsigned int i = 0; i <= SHCA_COUNTER_QPS_MAX; i++) {
+		qpn[i] = make_qp(rig);
+		id = 0;
+		assert_int_equal(shca_counter_bind(&of, qpn[i], &id),
+			i < SHCA_COUNTER_QPS_MAX ? 0 : -ENOMEM);
+	}
+	assert_int_equal(shca_counter_bind(&other, qpn[SHCA_COUNTER_QPS_MAX], &id), 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_ports, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_other_devices, rig_setup, rig_teardown),
 	};
 
 	rig_skip_without_privilege();
