@@ -2,10 +2,13 @@
 """mlx5dv-check blames a device for what is late, and not for what the program was not there to see."""
 import json
 import os
+import select
 import signal
 import subprocess
 import time
+from pathlib import Path
 
+import pytest
 from harness.mlx5dv_check import argv_of, environment
 from harness.patience import PATIENCE
 from harness.rounds import rounds
@@ -39,3 +42,36 @@ def test_a_program_that_does_not_run_loses_no_frame(tmp_path):
     rows = {row["row"]: row for row in json.loads(report.read_text())["rows"]}
     assert rows["receive 1514 bytes"]["result"] == "pass", rows
     assert process.returncode == 0, said
+
+
+def children(runner):
+    """{name: number} of the processes that `softhca run` has started."""
+    pids = Path(f"/proc/{runner}/task/{runner}/children").read_text().split()
+    return {Path(f"/proc/{pid}/comm").read_text().strip(): int(pid) for pid in pids}
+
+
+def run_in_parts(device):
+    """The devices run for 2 ms of 42."""
+    os.kill(device, signal.SIGSTOP)
+    time.sleep(0.04)
+    os.kill(device, signal.SIGCONT)
+    time.sleep(0.002)
+
+
+@pytest.mark.parametrize("only, before, row", [("queue", "queues stop and start", "starved receive queue")])
+def test_a_device_that_does_not_run_is_only_late(only, before, row):
+    argv = argv_of("--ibdev", "mlx5_0", "--peer", "mlx5_1", "--packets", "1000", "--only", only)
+    with subprocess.Popen(argv, env=environment(), start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          bufsize=0) as process:
+        try:
+            while before not in process.stdout.readline().decode():
+                assert process.poll() is None
+            processes = children(process.pid)
+            while not select.select([process.stdout], [], [], 0)[0]:
+                run_in_parts(processes["softhca-keeper"])
+            said = process.stdout.readline().decode()
+            process.communicate(timeout=PATIENCE)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    assert said == f"pass       {row}\n"
