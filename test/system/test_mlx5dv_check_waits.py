@@ -50,15 +50,19 @@ def children(runner):
     return {Path(f"/proc/{pid}/comm").read_text().strip(): int(pid) for pid in pids}
 
 
-def run_in_parts(device):
-    """The devices run for 2 ms of 42."""
+def run_in_parts(device, program):
+    """The devices run for 2 ms of 42. Meanwhile the program is stopped for moments, which ends its waits in the kernel."""
     os.kill(device, signal.SIGSTOP)
-    time.sleep(0.04)
+    for _ in range(4):
+        time.sleep(0.01)
+        os.kill(program, signal.SIGSTOP)
+        os.kill(program, signal.SIGCONT)
     os.kill(device, signal.SIGCONT)
     time.sleep(0.002)
 
 
-@pytest.mark.parametrize("only, before, row", [("queue", "queues stop and start", "starved receive queue")])
+@pytest.mark.parametrize("only, before, row", [("queue", "queues stop and start", "starved receive queue"),
+                                               ("Rx", "VXLAN Rx checksums", "Rx interrupt")])
 def test_a_device_that_does_not_run_is_only_late(only, before, row):
     argv = argv_of("--ibdev", "mlx5_0", "--peer", "mlx5_1", "--packets", "1000", "--only", only)
     with subprocess.Popen(argv, env=environment(), start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -68,7 +72,7 @@ def test_a_device_that_does_not_run_is_only_late(only, before, row):
                 assert process.poll() is None
             processes = children(process.pid)
             while not select.select([process.stdout], [], [], 0)[0]:
-                run_in_parts(processes["softhca-keeper"])
+                run_in_parts(processes["softhca-keeper"], processes["mlx5dv-check"])
             said = process.stdout.readline().decode()
             process.communicate(timeout=PATIENCE)
         finally:

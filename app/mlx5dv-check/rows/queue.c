@@ -185,12 +185,26 @@ interrupts_set(const struct check_port *port, bool on)
 	return ret;
 }
 
+/** @return the number of events, 1 or 0. The kernel ends the wait of a program that was stopped. */
+static int
+await_event(const struct check *check)
+{
+	const uint64_t end = check_wait_end(check);
+	struct rte_epoll_event event;
+	int nb;
+
+	do {
+		nb = rte_epoll_wait_interruptible(
+			RTE_EPOLL_PER_THREAD, &event, 1, (int)check->patience_ms);
+	} while (nb < 0 && errno == EINTR && check_wait_on(end));
+	return nb;
+}
+
 static enum check_result
 interrupt(struct check *check)
 {
 	const struct check_port *port = &check->port[CHECK_PORT];
 	const struct check_frame frame = { .size = 128 };
-	struct rte_epoll_event event;
 	int ret, nb = 0;
 
 	if (!port->has_interrupts)
@@ -199,9 +213,7 @@ interrupt(struct check *check)
 	ret = interrupts_set(port, true);
 	if (ret == 0) {
 		ret = check_traffic_send(check, CHECK_PEER, &frame);
-		nb = ret == 0 ? rte_epoll_wait_interruptible(
-					RTE_EPOLL_PER_THREAD, &event, 1, (int)check->patience_ms)
-			      : 0;
+		nb = ret == 0 ? await_event(check) : 0;
 	}
 	(void)interrupts_set(port, false);
 	drain(port);
