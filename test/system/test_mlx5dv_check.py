@@ -187,6 +187,12 @@ def test_where_no_frame_waits_in_a_queue(tmp_path, huge):
     assert report["rows"][0]["why"] == "send queues have no rate: nothing waits in them" and status == 0, report
 
 
+def test_where_the_device_tells_of_many_later(tmp_path):
+    """The rows of this name have sent so many packets before that 33 wait for a completion when all have come."""
+    status, rows, report = check(tmp_path, "--only", "at")
+    assert rows["Tx descriptor status"] == "pass" and status == 0, report
+
+
 @pytest.mark.parametrize("non_cached", ["0", pytest.param("1", marks=pytest.mark.long)])
 def test_doorbells_of_either_kind(tmp_path, non_cached):
     status, rows, report = check(tmp_path, "--devargs", f"sq_db_nc={non_cached}", "--only", "send",
