@@ -53,11 +53,13 @@ def children(runner):
 def run_in_parts(device, program):
     """The devices run for 2 ms of 42. Meanwhile the program is stopped for moments, which ends its waits in the kernel."""
     os.kill(device, signal.SIGSTOP)
-    for _ in range(4):
-        time.sleep(0.01)
-        os.kill(program, signal.SIGSTOP)
-        os.kill(program, signal.SIGCONT)
-    os.kill(device, signal.SIGCONT)
+    try:
+        for _ in range(4):
+            time.sleep(0.01)
+            os.kill(program, signal.SIGSTOP)
+            os.kill(program, signal.SIGCONT)
+    finally:
+        os.kill(device, signal.SIGCONT)
     time.sleep(0.002)
 
 
