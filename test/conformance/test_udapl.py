@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""uDAPL's test programs, unmodified, over its providers of verbs: connected by librdmacm (cma), by TCP (scm)."""
+import shutil
+
+import pytest
+from harness import host
+from harness.places import HOSTS, run_client, serving
+
+pytestmark = pytest.mark.skipif(shutil.which("dtest") is None, reason="dapl2-utils is not installed")
+
+PROVIDERS = '''cma u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "{netdev} 0" ""
+scm u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 "mlx5_0 1" ""
+'''
+# dtest moves much data; dtestx writes with immediate data and has atomics.
+PROGRAMS = {"dtest -b 20000 -B 20": "DAPL Test Complete. PASSED", "dtestx": "immed/atomic test PASSED", "dtestsrq": "DAPL RC SRQ Test Complete."}
+
+
+def with_providers(end, directory):
+    netdev, = (line.split()[1].strip(":") for line in host.run("ip", "-n", end.namespace, "-o", "link").splitlines() if " lo:" not in line)
+    file = directory / f"{end.namespace}.conf"
+    file.write_text(PROVIDERS.format(netdev=netdev))
+    return f"env DAT_OVERRIDE={file}"
+
+
+@pytest.mark.parametrize("place", ["one host", pytest.param("bridge", marks=pytest.mark.long)])
+@pytest.mark.parametrize("program, provider", [("dtest -b 20000 -B 20", "cma"), ("dtestx", "cma"), ("dtestsrq", "cma"),
+                                               pytest.param("dtest -b 20000 -B 20", "scm", marks=pytest.mark.long),
+                                               pytest.param("dtestx", "scm", marks=pytest.mark.long)])
+def test_program(program, provider, place, tmp_path):
+    with HOSTS[place](tmp_path) as (server, client):
+        command = f"{program} -P {provider}"
+        with serving(f"{with_providers(server, tmp_path)} {command}", server, client) as terminal:
+            status, text = run_client(client.argv(*f"{with_providers(client, tmp_path)} {command} -h {server.address}".split()))
+            assert status == 0 and PROGRAMS[program] in text, text + terminal.text
+            assert terminal.wait() == 0 and PROGRAMS[program] in terminal.text, terminal.text
