@@ -11,12 +11,19 @@
 #include <linux/sockios.h>
 #include <net/if_arp.h>
 
+#include <rte_cycles.h>
 #include <rte_ether.h>
 
 #include "netdev.h"
 
 /** Longest link mode mask that the kernel may ask for, in words; it uses 4 today. */
 #define LINK_MODE_WORDS 32
+
+/** While a netdev is renamed the kernel finds it by no name, until its readers have gone on
+ * (net/core/dev.c dev_change_name(): synchronize_net()): some milliseconds, on a busy machine more.
+ */
+#define RENAME_TRIES    100
+#define RENAME_PAUSE_US 1000
 
 /** Get the present name. @return 0 or a negative errno */
 static int
@@ -47,12 +54,14 @@ request(unsigned int ifindex, unsigned long code, struct ifreq *ifr)
 	if (fd < 0)
 		return -errno;
 	ret = find_name(fd, ifindex, ifr->ifr_name);
-	while (ret == 0) {
+	for (unsigned int i = 0; ret == 0; i++) {
 		ret = ioctl(fd, code, ifr) < 0 ? -errno : 0;
-		/* ENODEV is also the answer to a name that is no longer the netdev's. */
-		if (ret != -ENODEV || find_name(fd, ifindex, name) != 0 ||
-			strcmp(name, ifr->ifr_name) == 0)
+		/* ENODEV is also the answer to a name that is no longer the netdev's, or not yet.
+		 */
+		if (ret != -ENODEV || i == RENAME_TRIES || find_name(fd, ifindex, name) != 0)
 			break;
+		if (strcmp(name, ifr->ifr_name) == 0)
+			rte_delay_us_sleep(RENAME_PAUSE_US);
 		memcpy(ifr->ifr_name, name, sizeof(ifr->ifr_name));
 		ret = 0;
 	}
@@ -69,11 +78,15 @@ mdv_netdev_index(const char *ifname)
 int
 mdv_netdev_get_name(unsigned int ifindex, char name[IF_NAMESIZE])
 {
-	struct ifreq ifr = { 0 };
-	int ret = request(ifindex, SIOCGIFFLAGS, &ifr);
+	int fd, ret;
 
-	if (ret == 0)
-		memcpy(name, ifr.ifr_name, IF_NAMESIZE);
+	if (ifindex == 0)
+		return -ENODEV;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	ret = find_name(fd, ifindex, name);
+	close(fd);
 	return ret;
 }
 

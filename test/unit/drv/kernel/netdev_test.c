@@ -28,6 +28,7 @@ static struct {
 	int mtu, family;
 	bool keeps_mtu;          /**< says that it was set */
 	unsigned int nb_renames; /**< to come, one after each question for the name */
+	unsigned int nb_unknown; /**< requests to come that know no name, as during a rename */
 	char name[IF_NAMESIZE];
 	unsigned short flags;
 	int nb_words; /**< of link modes, as the first answer has it */
@@ -88,7 +89,8 @@ __wrap_ioctl(int fd, unsigned long code, void *argument)
 			snprintf(fake.name, sizeof(fake.name), "later%u", fake.nb_renames--);
 		return 0;
 	}
-	if (strcmp(ifr->ifr_name, fake.name) != 0) {
+	if (strcmp(ifr->ifr_name, fake.name) != 0 || fake.nb_unknown != 0) {
+		fake.nb_unknown -= fake.nb_unknown != 0 ? 1 : 0;
 		errno = ENODEV;
 		return -1;
 	}
@@ -190,6 +192,8 @@ a_netdev_that_is_renamed_meanwhile_is_found(void **state)
 	(void)state;
 	fake.nb_renames = 1;
 	assert_int_equal(mdv_netdev_get_name(FAKE_INDEX, name), 0);
+	assert_string_equal(name, FAKE_NAME);
+	assert_int_equal(mdv_netdev_get_name(FAKE_INDEX, name), 0);
 	assert_string_equal(name, "later1");
 	fake.nb_renames = 3;
 	assert_int_equal(mdv_netdev_set_mtu(FAKE_INDEX, 1400), 0);
@@ -197,11 +201,25 @@ a_netdev_that_is_renamed_meanwhile_is_found(void **state)
 	assert_int_equal(fake.nb_renames, 0);
 	assert_int_equal(count_errors(-ENODEV), 0);
 	/* The netdev is there, and says so of what was asked. */
-	fake.nb_requests = 0;
 	fake.refused = SIOCSIFMTU;
 	fake.error = ENODEV;
 	assert_int_equal(mdv_netdev_set_mtu(FAKE_INDEX, 1300), -ENODEV);
-	assert_int_equal(fake.nb_requests, 3);
+}
+
+/** By its index it is, but for a while by neither name. */
+static void
+a_netdev_that_is_being_renamed_is_waited_for(void **state)
+{
+	char name[IF_NAMESIZE];
+	uint16_t mtu = 0;
+
+	(void)state;
+	fake.nb_unknown = 20;
+	assert_int_equal(mdv_netdev_get_name(FAKE_INDEX, name), 0);
+	assert_int_equal(fake.nb_unknown, 20);
+	assert_int_equal(mdv_netdev_get_mtu(FAKE_INDEX, &mtu), 0);
+	assert_int_equal(fake.nb_unknown, 0);
+	assert_int_equal(mtu, 1500);
 }
 
 static void
@@ -436,6 +454,8 @@ main(void)
 			what_the_kernel_refuses_is_told, fake_make, fake_end),
 		cmocka_unit_test_setup_teardown(
 			a_netdev_that_is_renamed_meanwhile_is_found, fake_make, fake_end),
+		cmocka_unit_test_setup_teardown(
+			a_netdev_that_is_being_renamed_is_waited_for, fake_make, fake_end),
 		cmocka_unit_test_setup_teardown(
 			the_first_descriptor_is_one_too, fake_make, fake_end),
 		cmocka_unit_test_setup_teardown(an_mtu_is_set_and_read_back, fake_make, fake_end),
