@@ -57,7 +57,7 @@ find_qp(uint32_t qpn)
 	return NULL;
 }
 
-/** What is bound goes with its queue pair. */
+/** What is bound goes with its queue pair, and with the device that had this place before. */
 static void
 forget_destroyed(const struct shca_device *dev)
 {
@@ -65,7 +65,7 @@ forget_destroyed(const struct shca_device *dev)
 		struct binding *row = &counters.rows[i];
 		const struct shca_restrack *qp = row->dev == dev ? find_qp(row->qpn) : NULL;
 
-		if (row->dev == dev && (qp == NULL || qp->serial != row->serial))
+		if (qp == NULL || qp->serial != row->serial)
 			row->dev = NULL;
 	}
 }
