@@ -170,14 +170,14 @@ shca_ucma_write(struct shca_ucma *ucma, int fd, const void *bytes, size_t length
 	if (inode == 0)
 		return -EBADF;
 	pthread_mutex_lock(&ucma->lock);
+	/* A port may be that of a program that has ended, and so may be the file: of one that was
+	 * killed meanwhile, or whose other thread has closed it. */
+	reap(ucma);
 	LIST_FOREACH (file, &ucma->files, link)
 		if (file->inode == inode)
 			break;
-	if (file != NULL) {
-		/* A port may be that of a program that has ended. */
-		reap(ucma);
+	if (file != NULL)
 		ret = shca_ucm_command_run(file, bytes, length);
-	}
 	pthread_mutex_unlock(&ucma->lock);
 	if (ret != -EAGAIN)
 		wake(ucma);

@@ -412,6 +412,23 @@ test_request_that_goes_first(void **state)
 	rig_close(&rig);
 }
 
+/** Its program is killed, or another thread closes the file, while a command is on its way. */
+static void
+test_file_that_goes_first(void **state)
+{
+	const struct rdma_ucm_create_id command = { .ps = RDMA_PS_TCP };
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	assert_int_equal(shutdown(rig.fd, SHUT_RDWR), 0);
+	assert_int_equal(rig_do(&rig, RDMA_USER_CM_CMD_CREATE_ID, &command, sizeof(command),
+				 sizeof(struct rdma_ucm_create_id_resp)),
+		-EIO);
+	assert_int_equal(shca_ucma_nb_ids(rig.ucma), 0);
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
@@ -429,6 +446,7 @@ main(void)
 		cmocka_unit_test(test_removal_of_a_connection),
 		cmocka_unit_test(test_removal_of_a_request),
 		cmocka_unit_test(test_request_that_goes_first),
+		cmocka_unit_test(test_file_that_goes_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
