@@ -80,7 +80,7 @@ CASES = {
     "receive-key": (SENDER, {"resp_cqe_error": 3, "resp_cqe_flush_error": 2}),
     "receive-short": ({**SENDER, "req_remote_invalid_request": 1},
                       {"resp_cqe_error": 3, "resp_cqe_flush_error": 2, "resp_local_length_error": 1}),
-    "no-receive": ({**SENDER, "rnr_nak_retry_err": 2}, {}),
+    "no-receive": ({**SENDER, "rnr_nak_retry_err": 2}, {"out_of_buffer": 3}),
     "no-peer": ({**SENDER, "local_ack_timeout_err": 2}, {}),
 }
 

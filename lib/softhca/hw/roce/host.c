@@ -87,7 +87,10 @@ take(void *arg)
 
 	if (qp->attr.type == SHCA_ROCE_XRC_TGT && shca_roce_srq(qp) == NULL)
 		return SHCA_TAKE_REFUSED;
-	return shca_roce_take_rq(qp) ? SHCA_TAKE_DONE : SHCA_TAKE_NONE;
+	if (shca_roce_take_rq(qp))
+		return SHCA_TAKE_DONE;
+	qp->dev->stats.out_of_buffer++;
+	return SHCA_TAKE_NONE;
 }
 
 static enum shca_outcome

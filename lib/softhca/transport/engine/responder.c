@@ -114,7 +114,6 @@ refuse_request(struct shca_responder *responder, enum shca_nak nak)
 static void
 not_ready(struct shca_responder *responder)
 {
-	responder->nb_rnr++;
 	if (!responder->conf.is_reliable) {
 		responder->message = SHCA_MESSAGE_NONE;
 		return;

@@ -63,8 +63,8 @@ struct shca_responder {
 		uint64_t original;
 	} atomic[SHCA_RESPONDER_ATOMICS];
 	uint32_t nb_atomics;
-	uint64_t nb_out_of_sequence, nb_duplicates, nb_rnr; /**< counters */
-	uint64_t nb_writes, nb_reads, nb_atomics_done;      /**< requests that were taken */
+	uint64_t nb_out_of_sequence, nb_duplicates;    /**< counters */
+	uint64_t nb_writes, nb_reads, nb_atomics_done; /**< requests that were taken */
 };
 
 void shca_responder_init(struct shca_responder *responder, const struct shca_responder_conf *conf);

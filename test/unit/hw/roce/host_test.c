@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file What a connected queue pair counts of messages that find no receive WQE. */
+#include "roce_end.h"
+
+#include "hw/roce/state.h"
+
+static uint64_t
+nb_lost(const struct end *end)
+{
+	return shca_device_stats(end->rig.dev)->out_of_buffer;
+}
+
+/** A message without bytes, which takes a receive WQE all the same. */
+static void
+message(struct end *end, uint8_t opcode, uint32_t psn)
+{
+	come(end, &(struct shca_bth){ .opcode = opcode, .psn = psn, .ack_req = true });
+	rig_run(&end->rig);
+}
+
+/** mlx5's out_of_buffer counts each time that a sender is told to come again. */
+static void
+a_reliable_one_is_counted_each_time(void **state)
+{
+	struct end end;
+
+	(void)state;
+	connect_end(&end, SHCA_ROCE_RC);
+	message(&end, SHCA_BTH_SEND_ONLY, PSN);
+	assert_int_equal(sent(&end, 0).syndrome & SHCA_AETH_KIND_MASK, SHCA_AETH_RNR);
+	assert_int_equal(nb_lost(&end), 1);
+	/* Those behind it are out of sequence. */
+	message(&end, SHCA_BTH_SEND_ONLY, PSN + 1);
+	assert_int_equal(nb_lost(&end), 1);
+	message(&end, SHCA_BTH_WRITE_ONLY_IMM, PSN);
+	assert_int_equal(nb_lost(&end), 2);
+	end.record[MLX5_RCV_DBR] = htobe32(1);
+	message(&end, SHCA_BTH_SEND_ONLY, PSN);
+	assert_int_equal(nb_lost(&end), 2);
+	disconnect_end(&end);
+}
+
+static void
+an_unreliable_one_is_lost(void **state)
+{
+	struct end end;
+
+	(void)state;
+	connect_end(&end, SHCA_ROCE_UC);
+	message(&end, SHCA_BTH_UC | SHCA_BTH_WRITE_ONLY, PSN);
+	assert_int_equal(nb_lost(&end), 0);
+	message(&end, SHCA_BTH_UC | SHCA_BTH_SEND_ONLY, PSN + 1);
+	assert_int_equal(nb_lost(&end), 1);
+	assert_int_equal(end.rig.wire.nb_sent, 0);
+	disconnect_end(&end);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reliable_one_is_counted_each_time),
+		cmocka_unit_test(an_unreliable_one_is_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
