@@ -21,7 +21,8 @@
 static bool
 may_be_another(uint32_t speed)
 {
-	return speed == RTE_ETH_SPEED_NUM_2_5G || (speed != 0 && speed % LANE_MAX_MBPS == 0);
+	return speed == RTE_ETH_SPEED_NUM_2_5G || speed == RTE_ETH_SPEED_NUM_40G ||
+		(speed != 0 && speed % LANE_MAX_MBPS == 0);
 }
 
 /** @return whether it reports @p speed for the netdev's. */
@@ -32,6 +33,10 @@ is_for(uint32_t speed, uint32_t netdev_speed)
 	if (speed == RTE_ETH_SPEED_NUM_2_5G)
 		return netdev_speed == RTE_ETH_SPEED_NUM_1G ||
 			netdev_speed == RTE_ETH_SPEED_NUM_100M;
+	/* mlx5_ib has 4X QDR for each mode that its table lacks, and mlx5e's table has more modes:
+	 * 400 Gbit/s over eight lanes, those of newer cards (Linux mlx5_query_port_roce()). */
+	if (speed == RTE_ETH_SPEED_NUM_40G)
+		return true;
 	/* uverbs has NDR for faster lanes (Linux copy_port_attr_to_resp()), which are XDR. */
 	return netdev_speed == 2 * speed;
 }

@@ -116,6 +116,11 @@ both_sides_make_the_link(void **state)
 		{ true, true, 0, 400000, 400000, 0, true, 400000 },
 		{ true, true, 0, 400000, 100000, 0, true, 400000 },
 		{ true, true, 0, 400000, 800000, -ENODATA, true, 400000 },
+		/* A 40 may be any that mlx5_ib does not know. */
+		{ true, true, 0, 40000, 400000, 0, true, 400000 },
+		{ true, true, 0, 40000, 10000, 0, true, 10000 },
+		{ true, true, 0, 40000, 40000, 0, true, 40000 },
+		{ true, true, 0, 40000, 400000, -ENODATA, true, 40000 },
 		{ true, true, 0, 50000, 100000, 0, true, 50000 },
 		{ true, true, 0, 0, 100000, 0, true, 0 },
 	};
