@@ -114,9 +114,9 @@ int mdv_device_read_counter(const struct mdv_device *device, const char *name, u
 
 /**
  * Compute how much a device counter has grown since it was @p base. A counter has 32 bits (PRM:
- * QUERY_Q_COUNTER) and wraps. A decrease is a wrap if the difference then is less than half of the
- * range, as in RFC 1982; otherwise the counter was cleared by a reset of the device, or @p now was
- * read before @p base.
+ * QUERY_Q_COUNTER) and wraps; a base with more has gone round before. A decrease is a wrap if the
+ * difference then is less than half of the range, as in RFC 1982; otherwise the counter was cleared
+ * by a reset of the device, or @p now was read before @p base.
  * @return the difference; 0 after a decrease other than a wrap.
  */
 static inline uint64_t
@@ -126,7 +126,24 @@ mdv_device_counted(uint64_t base, uint64_t now)
 
 	if (now >= base)
 		return now - base;
-	return base <= UINT32_MAX && wrapped <= INT32_MAX ? wrapped : 0;
+	return wrapped <= INT32_MAX ? wrapped : 0;
+}
+
+/**
+ * Follow a device counter around. Threads of all processes may do so at once.
+ * @param seen its value without going round
+ * @param before what @p seen had before the counter was read
+ * @return the present value
+ */
+static inline uint64_t
+mdv_device_follow(uint64_t *seen, uint64_t before, uint64_t now)
+{
+	const uint64_t after = before + mdv_device_counted(before, now);
+
+	/* If it fails, another thread has followed the counter meanwhile. */
+	(void)__atomic_compare_exchange_n(
+		seen, &before, after, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return after;
 }
 
 #endif /* MDV_DEVICE_H */

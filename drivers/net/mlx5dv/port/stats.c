@@ -12,21 +12,23 @@
 /** Longest time that a stop waits for a counter to be current, in ms; Linux's lifespan is 10. */
 #define LIFESPAN_MAX 100u
 
-/** Read the terms while another thread may publish new ones. */
+/** Read the terms while another thread may publish new ones. @param[out] seen that of the terms */
 static struct mdv_missed_terms
-terms_read(const struct mdv_missed *missed)
+terms_read(struct mdv_missed *missed, uint64_t **seen)
 {
 	struct mdv_missed_terms terms;
 	uint32_t seq;
 
 	do {
-		const struct mdv_missed_terms *from;
+		struct mdv_missed_terms *from;
 
 		seq = __atomic_load_n(&missed->seq, __ATOMIC_ACQUIRE);
 		from = &missed->terms[seq & 1];
 		terms.before = __atomic_load_n(&from->before, __ATOMIC_RELAXED);
 		terms.base = __atomic_load_n(&from->base, __ATOMIC_RELAXED);
+		terms.seen = __atomic_load_n(&from->seen, __ATOMIC_RELAXED);
 		terms.counting = __atomic_load_n(&from->counting, __ATOMIC_RELAXED);
+		*seen = &from->seen;
 		/* Orders these loads before that of seq. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&missed->seq, __ATOMIC_RELAXED) != seq);
@@ -44,25 +46,26 @@ terms_write(struct mdv_missed *missed, const struct mdv_missed_terms *terms)
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	__atomic_store_n(&to->before, terms->before, __ATOMIC_RELAXED);
 	__atomic_store_n(&to->base, terms->base, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->seen, terms->base, __ATOMIC_RELAXED);
 	__atomic_store_n(&to->counting, terms->counting, __ATOMIC_RELAXED);
 	__atomic_store_n(&missed->seq, seq, __ATOMIC_RELEASE);
 }
 
 /**
- * Frames missed since the last reset of the statistics; changes nothing. Reads the terms before the
- * device's count, so that the count is not below its base if a reset comes in between. If the count
- * cannot be read, the device is being removed, and only the frames of earlier starts are known.
+ * Frames missed since the last reset of the statistics. Reads the terms before the device's count,
+ * so that the count is not below its base if a reset comes in between. If the count cannot be read,
+ * the device is being removed, and only the frames of earlier starts are known.
  */
 static uint64_t
-missed_frames(const struct mdv_port *port)
+missed_frames(struct mdv_port *port)
 {
-	const struct mdv_missed_terms terms = terms_read(&port->missed);
-	uint64_t now;
+	uint64_t *seen, now;
+	const struct mdv_missed_terms terms = terms_read(&port->missed, &seen);
 
 	if (!terms.counting ||
 		mdv_device_read_counter(&port->device, MDV_DEVICE_OUT_OF_BUFFER, &now) != 0)
 		return terms.before;
-	return terms.before + mdv_device_counted(terms.base, now);
+	return terms.before + mdv_device_follow(seen, terms.seen, now) - terms.base;
 }
 
 /** Make the device's present count the base; @p before are the frames counted earlier. */
@@ -79,7 +82,9 @@ begin_missed(struct mdv_port *port, uint64_t before)
 void
 mdv_stats_start(struct mdv_port *port)
 {
-	begin_missed(port, terms_read(&port->missed).before);
+	uint64_t *seen;
+
+	begin_missed(port, terms_read(&port->missed, &seen).before);
 }
 
 void

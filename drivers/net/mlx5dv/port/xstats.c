@@ -131,27 +131,35 @@ mdv_xstats_init(struct mdv_port *port)
 	}
 }
 
-/** Read the port's counters into last[]. */
+/** Read the port's counters into last[]. @param anew those of 32 bits have not gone round */
 static void
-update(struct mdv_port *port)
+update(struct mdv_port *port, bool anew)
 {
 	struct mdv_xstats *xstats = &port->xstats;
+	uint64_t before[MDV_XSTATS_MAX];
 	struct reading now;
 	uint16_t id;
 
+	for (id = 0; id < xstats->nb; id++)
+		before[id] = __atomic_load_n(&xstats->last[id], __ATOMIC_ACQUIRE);
 	read_all(port, &now);
 	for (id = 0; id < xstats->nb; id++) {
-		if (now.found[xstats->rows[id]])
-			xstats->last[id] = now.value[xstats->rows[id]];
+		const uint8_t row = xstats->rows[id];
+
+		if (!now.found[row])
+			continue;
+		if (!anew && xstats_rows[row].source == DEVICE)
+			(void)mdv_device_follow(&xstats->last[id], before[id], now.value[row]);
+		else
+			xstats->last[id] = now.value[row];
 	}
 }
 
 static uint64_t
 since_reset(const struct mdv_xstats *xstats, uint16_t id)
 {
-	if (xstats_rows[xstats->rows[id]].source == DEVICE)
-		return mdv_device_counted(xstats->base[id], xstats->last[id]);
-	/* They begin anew when the device recovers, and the netdev stays (Linux mlx5e_resume()). */
+	/* The netdev's begin anew when the device recovers and the netdev stays (Linux
+	 * mlx5e_resume()). */
 	return xstats->last[id] > xstats->base[id] ? xstats->last[id] - xstats->base[id] : 0;
 }
 
@@ -164,7 +172,7 @@ mdv_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *values, unsigned i
 
 	if (values == NULL || nb < xstats->nb)
 		return xstats->nb;
-	update(port);
+	update(port, false);
 	for (id = 0; id < xstats->nb; id++)
 		values[id] = (struct rte_eth_xstat){ id, since_reset(xstats, id) };
 	return xstats->nb;
@@ -213,7 +221,7 @@ mdv_xstats_get_by_id(
 		return xstats->nb;
 	if (!ids_exist(xstats, ids, nb))
 		return -EINVAL;
-	update(port);
+	update(port, false);
 	for (i = 0; i < nb; i++)
 		values[i] = since_reset(xstats, ids[i]);
 	return nb;
@@ -240,7 +248,7 @@ mdv_xstats_reset(struct rte_eth_dev *dev)
 {
 	struct mdv_port *port = mdv_port(dev);
 
-	update(port);
+	update(port, true);
 	memcpy(port->xstats.base, port->xstats.last, sizeof(port->xstats.base));
 	/* ethdev shows the basic statistics among the extended ones. */
 	return mdv_stats_reset(dev);

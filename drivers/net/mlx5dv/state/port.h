@@ -67,6 +67,7 @@ struct mdv_event {
 struct mdv_missed_terms {
 	uint64_t before; /**< counted in earlier starts, since the last reset */
 	uint64_t base;   /**< the device's count at the start, or at the last reset since then */
+	uint64_t seen;   /**< the count as last read, which has gone round since base */
 	bool counting;   /**< between start and stop, and base could be read */
 };
 
@@ -76,7 +77,7 @@ struct mdv_missed_terms {
  *
  * Start, stop and reset write the terms; any thread of any process reads them at the same time. No
  * thread waits for another, which may have died: terms[seq & 1] is valid, and a writer fills the
- * other one before it increments seq (Linux has this as seqcount_latch).
+ * other one before it increments seq (Linux has this as seqcount_latch). Readers update seen alone.
  */
 struct mdv_missed {
 	uint32_t seq;
@@ -91,7 +92,8 @@ struct mdv_xstats {
 	uint16_t nb;
 	uint8_t rows[MDV_XSTATS_MAX];  /**< of the table in xstats.c, by id */
 	uint64_t base[MDV_XSTATS_MAX]; /**< the counter's value at the last reset */
-	uint64_t last[MDV_XSTATS_MAX]; /**< value at the last successful read */
+	uint64_t last[MDV_XSTATS_MAX]; /**< value at the last successful read, without going round
+					*/
 };
 
 struct mdv_mac_list {

@@ -231,6 +231,27 @@ they_count_from_the_reset_on(void **state)
 }
 
 static void
+one_of_32_bits_goes_round_often(void **state)
+{
+	const uint64_t first = 4294967290, step = 2000000000;
+	struct rte_eth_dev *dev = &((struct rig_port *)*state)->dev;
+	char text[32];
+	uint64_t k;
+
+	for (k = 1; k < 8; k++) {
+		snprintf(text, sizeof(text), "%u\n", (uint32_t)(first + k * step));
+		tree_write("out_of_buffer", text);
+		assert_values(dev, (uint64_t[NB]){ k * step, 0, 0, 0 });
+		assert_values(dev, (uint64_t[NB]){ k * step, 0, 0, 0 });
+	}
+	/* The device begins anew. */
+	tree_write("out_of_buffer", "0\n");
+	assert_int_equal(mdv_xstats_reset(dev), 0);
+	tree_write("out_of_buffer", "3\n");
+	assert_values(dev, (uint64_t[NB]){ 3, 0, 0, 0 });
+}
+
+static void
 what_cannot_be_read_stays(void **state)
 {
 	static const int errors[] = { ENODEV, EOPNOTSUPP, EPERM };
@@ -335,6 +356,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(those_that_exist_have_names, rig_make),
 		cmocka_unit_test_setup(they_count_from_the_reset_on, rig_make),
+		cmocka_unit_test_setup(one_of_32_bits_goes_round_often, rig_make),
 		cmocka_unit_test_setup(what_cannot_be_read_stays, rig_make),
 		cmocka_unit_test_setup(
 			a_netdev_that_changes_meanwhile_is_read_again_later, rig_make),
