@@ -15,6 +15,10 @@
 
 /** Strides of a WQE, unless the device wants more: as the in-tree driver's mprq_log_stride_num. */
 #define LOG2_STRIDES_BEST 6u
+/** Fewest bytes of a WQE. Firmware tells DevX alone how many it wants (log_min_stride_wqe_sz);
+ * DPDK's mlx5 driver takes this where it cannot ask (mlx5_prm.h MLX5_MPRQ_LOG_MIN_STRIDE_WQE_SIZE).
+ */
+#define LOG2_WQE_BYTES_MIN 14u
 /** More the reference count cannot tell. */
 #define LOG2_STRIDES_MAX 12u
 /** Fewest WQEs of a queue: the device fills one while others come back. */
@@ -88,6 +92,8 @@ mdv_rx_strides_shape(struct mdv_rxq *rxq, uint16_t mtu, bool wanted, char *why, 
 	log2_strides = RTE_MIN(log2_strides, LOG2_STRIDES_BEST);
 	log2_strides = RTE_MAX(log2_strides, caps->log2_striding.strides_min);
 	log2_strides = RTE_MAX(log2_strides, 1u);
+	if (log2_strides + log2_bytes < LOG2_WQE_BYTES_MIN)
+		log2_strides = LOG2_WQE_BYTES_MIN - log2_bytes;
 	if (rxq->split != NULL)
 		snprintf(why, why_size, "it splits packets into segments");
 	else if (mdv_mr_span_is_pinned(rxq->pool))

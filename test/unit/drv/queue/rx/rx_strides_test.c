@@ -65,7 +65,15 @@ static const struct {
 	{ MDV_MPRQ_ON, LOG2_STRIDING, .nb_desc = 1024, .mtu = 8047, .room = 9000, .ret = -ENOTSUP },
 	{ MDV_MPRQ_ON, LOG2_STRIDING, .nb_desc = 1024, .mtu = 68, .room = ROOM_DEFAULT,
 		.strides = true, .log2_strides = 6, .log2_bytes = 8, .len_max = 128 },
-	/* What the device wants. */
+	/* What the device wants: 16 KiB a WQE at least. */
+	{ MDV_MPRQ_ON, .caps_bytes = { 6, 13 }, .caps_strides = { 3, 16 }, .nb_desc = 256,
+		.mtu = 68, .room = ROOM_DEFAULT,
+		.strides = true, .log2_strides = 6, .log2_bytes = 8, .len_max = 128 },
+	{ MDV_MPRQ_ON, .caps_bytes = { 6, 13 }, .caps_strides = { 3, 16 }, .nb_desc = 128,
+		.mtu = 68, .room = ROOM_DEFAULT, .ret = -ENOTSUP },
+	{ MDV_MPRQ_ON, .caps_bytes = { 6, 13 }, .caps_strides = { 3, 16 }, .nb_desc = 32,
+		.mtu = MTU, .room = ROOM_DEFAULT,
+		.strides = true, .log2_strides = 3, .log2_bytes = 11, .len_max = 1920 },
 	{ MDV_MPRQ_ON, .caps_bytes = { 10, 13 }, .caps_strides = { 9, 16 }, .nb_desc = 2048,
 		.mtu = 68, .room = ROOM_DEFAULT,
 		.strides = true, .log2_strides = 9, .log2_bytes = 10, .len_max = 896 },
