@@ -78,11 +78,14 @@ take_option(int argc, char *argv[], int *i, const char *name, const char **value
 static int
 device_number(const char *name)
 {
-	int number, end = 0;
+	char right[24];
+	int number;
 
-	if (sscanf(name, "mlx5_%4d%n", &number, &end) != 1 || name[end] != '\0' || number < 0)
+	if (sscanf(name, "mlx5_%4d", &number) != 1 || number < 0)
 		return -1;
-	return number;
+	/* scanf() takes white space, signs and zeros in front. */
+	snprintf(right, sizeof(right), "mlx5_%d", number);
+	return strcmp(name, right) == 0 ? number : -1;
 }
 
 static int
@@ -100,7 +103,9 @@ parse(int argc, char *argv[], struct wanted *wanted)
 		else if (wanted->nb_words < WORDS_MAX)
 			wanted->word[wanted->nb_words++] = argv[i];
 	}
-	if (wanted->pid != NULL && strspn(wanted->pid, "0123456789") != strlen(wanted->pid)) {
+	if (wanted->pid != NULL &&
+		(wanted->pid[0] == '\0' ||
+			strspn(wanted->pid, "0123456789") != strlen(wanted->pid))) {
 		fprintf(stderr, "softhca ctl: --pid takes a number, not '%s'\n", wanted->pid);
 		return -EINVAL;
 	}

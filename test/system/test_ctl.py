@@ -506,7 +506,10 @@ def test_netdev_sees_the_carrier(tmp_path, side):
     (["freeze", "--port", "0"], 2, "freeze takes --json; not '--port'"),
     (["link"], 2, "link what? It takes up|down"),
     (["--pid", "first", "stats"], 2, "--pid takes a number, not 'first'"),
+    (["--pid", "", "stats"], 2, "--pid takes a number, not ''"),
     (["--device", "eth0", "stats"], 2, "--device takes mlx5_0, mlx5_1"),
+    *[(["--device", name, "stats"], 2, f"--device takes mlx5_0, mlx5_1, ...; not '{name}'")
+      for name in ("mlx5_+1", "mlx5_ 1", "mlx5_01", "mlx5_-0", "mlx5_", "mlx5_1x")],
     (["--pid", "1", "stats"], 1, "no program has such a device open"),
     (["/nowhere/socket", "stats"], 1, "/nowhere/socket: no program has the device open"),
 ])
