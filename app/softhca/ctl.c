@@ -272,6 +272,12 @@ ask(const char *path, const struct shca_request *request)
 	char *text = NULL;
 	int ret;
 
+	/* The device would take it for several words, or requests. */
+	if (request->argument != NULL && strpbrk(request->argument, " \t\r\n") != NULL) {
+		fprintf(stderr, "softhca ctl: %s takes one word: what is '%s'?\n",
+			request->command->name, request->argument);
+		return MISUSED;
+	}
 	if (request->port >= 0)
 		snprintf(port, sizeof(port), " --port %d", request->port);
 	if (snprintf(line, sizeof(line), "%s%s%s%s%s", request->command->name,

@@ -519,6 +519,15 @@ def test_bad_usage_is_refused(words, status, says):
     assert says in err
 
 
+def test_an_argument_is_one_word():
+    """Not a request more, nor a part of one."""
+    with holder(env=IN_PROGRAM) as (_, pid):
+        for word in ("up\nfreeze", "up freeze", "up\tfreeze"):
+            status, out, err = ctl("--pid", pid, "link", word)
+            assert (status, out, err) == (2, "", f"softhca ctl: link takes one word: what is '{word}'?\n")
+        assert stats("--pid", pid)["thread"] == "running"
+
+
 def test_help_lists_the_commands():
     text = asked("--help")
     for name in ("devices", "stats", "dump", "freeze", "thaw", "link", "trace"):
