@@ -177,23 +177,37 @@ free_candidates(struct candidates *found)
 	}
 }
 
-/** Ask each candidate for its process and devices; drop those that the user does not mean, or that
- * are gone. */
-static void
-choose(struct candidates *found, const struct wanted *wanted)
+/** @return whether the one that --pid names has answered. */
+static bool
+is_the_one(const struct app_ctl_asked *answered, void *arg)
 {
+	const struct wanted *wanted = arg;
+
+	return wanted->pid != NULL && answered->ret == 0 && is_wanted(wanted, answered->text);
+}
+
+/** Ask all candidates for their processes and devices; drop those that the user does not mean, or
+ * that are gone. Who does not answer is named, unless it is known who is meant. */
+static void
+choose(struct candidates *found, struct wanted *wanted)
+{
+	struct app_ctl_asked asked[CANDIDATES_MAX];
 	unsigned int nb = 0;
 
+	for (unsigned int i = 0; i < found->nb; i++)
+		asked[i].path = found->entry[i].path;
+	app_ctl_client_all(asked, found->nb, "devices", is_the_one, wanted);
 	for (unsigned int i = 0; i < found->nb; i++) {
-		struct candidate candidate = found->entry[i];
+		char *path = found->entry[i].path;
 
-		if (app_ctl_client_once(candidate.path, "devices", &candidate.who) == 0 &&
-			is_wanted(wanted, candidate.who)) {
-			found->entry[nb++] = candidate;
-		} else {
-			free(candidate.path);
-			free(candidate.who);
+		if (asked[i].ret == 0 && is_wanted(wanted, asked[i].text)) {
+			found->entry[nb++] = (struct candidate){ path, asked[i].text };
+			continue;
 		}
+		if (asked[i].ret == -EAGAIN && asked[i].text != NULL)
+			fprintf(stderr, "softhca ctl: %s\n", asked[i].text);
+		free(path);
+		free(asked[i].text);
 	}
 	found->nb = nb;
 }
@@ -216,7 +230,7 @@ complain_of(const char *who)
 
 /** @return the socket's path, which the caller frees, or NULL after a message. */
 static char *
-find_socket(const struct wanted *wanted)
+find_socket(struct wanted *wanted)
 {
 	struct candidates found = { .nb = 0 };
 	char *path = NULL;
@@ -239,7 +253,7 @@ find_socket(const struct wanted *wanted)
 
 /** Run "devices" without a socket: print all processes found. */
 static int
-list_all(const struct wanted *wanted)
+list_all(struct wanted *wanted)
 {
 	struct candidates found = { .nb = 0 };
 	unsigned int nb_told = 0; /* fewer than found, if processes end meanwhile */

@@ -3,18 +3,25 @@
 #include "ctl_client.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 #include "ctl/ctl_socket.h"
 
 /** A device may take so long to answer: a debugger may have stopped it. */
 #define PATIENCE_S 60
+/** Of several who is stopped after so long will not answer. */
+#define MOMENT_MS 500
+/** Between looks at those. */
+#define STEP_MS 50
 /** A million rules are 200 MB. */
 #define ANSWER_MAX ((size_t)1 << 31)
 
@@ -30,28 +37,44 @@ fail(int error, char **text, const char *format, ...)
 	return error;
 }
 
-int
-app_ctl_client_open(const char *path, char **text)
+static void
+be_patient(int fd)
 {
 	const struct timeval patience = { .tv_sec = PATIENCE_S };
-	int fd = shca_ctl_socket_connect(path);
 
-	if (fd == -ENOENT || fd == -ECONNREFUSED)
-		return fail(fd, text, "%s: no program has the device open", path);
-	if (fd < 0)
-		return fail(fd, text, "%s: %s", path, strerror(-fd));
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	return fd;
+}
+
+static int
+fail_to_connect(int error, const char *path, char **text)
+{
+	return fail(error, text, "%s: %s", path,
+		error == -ENOENT || error == -ECONNREFUSED ? "no program has the device open"
+							   : strerror(-error));
 }
 
 int
-app_ctl_client_ask(int fd, const char *line, char **text)
+app_ctl_client_open(const char *path, char **text)
 {
-	size_t length;
-	bool is_ok;
+	int fd = shca_ctl_socket_connect(path);
+
+	if (fd < 0)
+		return fail_to_connect(fd, path, text);
+	be_patient(fd);
+	return fd;
+}
+
+/** @param ret of sending the request */
+static int
+receive(int fd, int ret, char **text)
+{
+	size_t length = 0;
+	bool is_ok = false;
 	char *body;
-	int ret = shca_ctl_socket_ask(fd, line, &is_ok, &length);
+
+	if (ret == 0)
+		ret = shca_ctl_socket_receive_head(fd, &is_ok, &length);
 
 	if (ret == -EPROTO || (ret == 0 && length > ANSWER_MAX))
 		return fail(-EPROTO, text, "not a device's answer");
@@ -71,6 +94,12 @@ app_ctl_client_ask(int fd, const char *line, char **text)
 }
 
 int
+app_ctl_client_ask(int fd, const char *line, char **text)
+{
+	return receive(fd, shca_ctl_socket_send(fd, line), text);
+}
+
+int
 app_ctl_client_once(const char *path, const char *line, char **text)
 {
 	int fd = app_ctl_client_open(path, text);
@@ -81,4 +110,119 @@ app_ctl_client_once(const char *path, const char *line, char **text)
 	ret = app_ctl_client_ask(fd, line, text);
 	close(fd);
 	return ret;
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/** @return whether somebody has stopped the process: job control, or a debugger. */
+static bool
+stands_still(pid_t pid)
+{
+	char path[32], line[512];
+	const char *state;
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	stat = pid != 0 ? fopen(path, "re") : NULL;
+	if (stat == NULL)
+		return false;
+	line[fread(line, 1, sizeof(line) - 1, stat)] = '\0';
+	state = strrchr(line, ')');
+	fclose(stat);
+	return state != NULL && state[1] == ' ' && (state[2] == 'T' || state[2] == 't');
+}
+
+/** @return the process that a socket's name has, as it knows itself, or 0. */
+static pid_t
+pid_in_name(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	int pid;
+
+	return name != NULL && sscanf(name, "/" SHCA_CTL_SOCKET_FIRST ".%d.", &pid) == 1 ? pid : 0;
+}
+
+/** Connect, if there is room, and send the request. */
+static void
+send_to(struct app_ctl_asked *asked, const char *line)
+{
+	struct ucred peer = { .pid = 0 };
+	socklen_t length = sizeof(peer);
+
+	asked->fd = shca_ctl_socket_try(asked->path);
+	if (asked->fd >= 0) {
+		be_patient(asked->fd);
+		if (getsockopt(asked->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+			peer.pid != 0)
+			asked->pid = peer.pid;
+		asked->ret = shca_ctl_socket_send(asked->fd, line);
+		if (asked->ret == 0)
+			asked->ret = -EAGAIN;
+	} else if (asked->fd != -EAGAIN) {
+		asked->ret = fail_to_connect(asked->fd, asked->path, &asked->text);
+	}
+}
+
+/** @return how many may still answer; their descriptors are in @p fds. */
+static unsigned int
+look(struct app_ctl_asked *asked, unsigned int nb, const char *line, int64_t waited_ms,
+	struct pollfd *fds)
+{
+	unsigned int nb_left = 0;
+
+	for (unsigned int i = 0; i < nb; i++) {
+		if (asked[i].fd < 0 && asked[i].ret == -EAGAIN)
+			send_to(&asked[i], line);
+		fds[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
+		if (asked[i].ret != -EAGAIN || asked[i].text != NULL ||
+			(waited_ms >= MOMENT_MS && stands_still(asked[i].pid)))
+			continue;
+		fds[i].fd = asked[i].fd;
+		nb_left++;
+	}
+	return nb_left;
+}
+
+void
+app_ctl_client_all(struct app_ctl_asked *asked, unsigned int nb, const char *line,
+	bool (*is_enough)(const struct app_ctl_asked *answered, void *arg), void *arg)
+{
+	struct pollfd *fds = calloc(nb + 1, sizeof(*fds));
+	const int64_t start = now_ms();
+	bool goes_on = fds != NULL;
+	int64_t waited_ms;
+
+	for (unsigned int i = 0; i < nb; i++)
+		asked[i] = (struct app_ctl_asked){
+			.path = asked[i].path,
+			.ret = fds != NULL ? -EAGAIN : -ENOMEM,
+			.pid = pid_in_name(asked[i].path),
+			.fd = -1,
+		};
+	while (goes_on && (waited_ms = now_ms() - start) < PATIENCE_S * 1000 &&
+		look(asked, nb, line, waited_ms, fds) != 0) {
+		if (poll(fds, nb, STEP_MS) <= 0)
+			continue;
+		for (unsigned int i = 0; i < nb && goes_on; i++) {
+			if (fds[i].fd < 0 || fds[i].revents == 0)
+				continue;
+			asked[i].ret = receive(asked[i].fd, 0, &asked[i].text);
+			goes_on = is_enough == NULL || !is_enough(&asked[i], arg);
+		}
+	}
+	for (unsigned int i = 0; i < nb; i++) {
+		if (goes_on && asked[i].ret == -EAGAIN && asked[i].text == NULL)
+			(void)fail(-EAGAIN, &asked[i].text,
+				"process %d does not answer: it stands still", (int)asked[i].pid);
+		if (asked[i].fd >= 0)
+			close(asked[i].fd);
+	}
+	free(fds);
 }

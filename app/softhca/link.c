@@ -25,7 +25,7 @@ is_left_over(const char *path)
 
 	if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode))
 		return false;
-	fd = shca_ctl_socket_connect(path);
+	fd = shca_ctl_socket_try(path);
 	if (fd >= 0)
 		close(fd);
 	return fd == -ENOENT || fd == -ECONNREFUSED;

@@ -260,6 +260,42 @@ def test_one_of_several_is_chosen():
     assert lines == ["frozen", "device thread: running", nobody, nobody]
 
 
+def test_who_stands_still_is_not_waited_for():
+    """Nobody who means another: each call would take a minute, and there is no room for a seventeenth client."""
+    script = f"""
+        mkfifo "$SOFTHCA_DIR/go"
+        for i in 1 2; do
+            "$@" < "$SOFTHCA_DIR/go" &
+            [ $i = 2 ] || stopped=$!
+        done
+        exec 9> "$SOFTHCA_DIR/go"
+        while [ $({paths.SOFTHCA} ctl devices | wc -l) != 2 ]; do sleep 0.05; done
+        kill -STOP $stopped
+        echo "$stopped $!"
+        for i in 1 2 3 4 5 6 7 8 9; do
+            {paths.SOFTHCA} ctl --pid $! freeze 2>&1
+        done
+        {paths.SOFTHCA} ctl --device mlx5_0 thaw 2>&1
+        {paths.SOFTHCA} ctl devices 2>&1
+        {paths.SOFTHCA} ctl --pid $stopped stats 2>&1
+        {paths.SOFTHCA} run --ctl "$SOFTHCA_DIR/ctl.$stopped.0" true 2>&1
+        kill -CONT $stopped
+        {paths.SOFTHCA} ctl --pid $stopped freeze
+        exec 9>&-
+        wait
+    """
+    argv = softhca_argv(["wire=null"], ["sh", "-c", script, "sh", *HOLDER])
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE, check=False, env=IN_PROGRAM)
+    assert done.returncode == 0, done
+    lines = done.stdout.splitlines()[2:]
+    stopped, other = lines.pop(0).split()
+    silent = f"softhca ctl: process {stopped} does not answer: it stands still"
+    nobody = "softhca ctl: no program has such a device open below this runner"
+    assert [line for line in lines if "--ctl" not in line] == [
+        *["frozen"] * 9, silent, "running", silent, f"{other} {os.path.basename(sys.executable)} mlx5_0", silent, nobody,
+        "frozen"]
+
+
 def test_child_does_not_keep_the_socket():
     """A process that lives on as its child's inheritance would leave everybody waiting."""
     forker = """

@@ -201,30 +201,49 @@ add_rules(struct app_sample *sample, size_t at, const char *card, const struct a
 	return ret;
 }
 
-/** Ask one source. @return 0; 1: it does not answer, with a message in @p why; -1: no memory. */
+/** Take what a source says of its counters, and ask for its rules. @return 0; 1: it does not
+ * answer, with a message in @p why; -1: no memory. */
 static int
-ask(struct app_sample *sample, const struct app_source *source, char **why)
+ask(struct app_sample *sample, const struct app_source *source, struct app_ctl_asked *stats,
+	char **why)
 {
-	static const char *const commands[] = { "stats --json", "dump --json" };
-	const size_t at = sample->sources.nb;
+	struct app_tree **tree = sample->tree[sample->sources.nb];
+	char **text = sample->text[sample->sources.nb];
+	char *dump = NULL;
 
-	for (unsigned int i = 0; i < 2; i++) {
-		char *text = NULL;
-
-		if (app_ctl_client_once(source->path, commands[i], &text) != 0) {
-			free(*why);
-			*why = text;
-			return 1;
-		}
-		free(sample->text[at][i]);
-		free(sample->tree[at][i]);
-		sample->text[at][i] = text;
-		sample->tree[at][i] = app_tree_parse(text);
-		if (sample->tree[at][i] == NULL)
-			return -1;
+	if (stats->ret != 0 || app_ctl_client_once(source->path, "dump --json", &dump) != 0) {
+		free(*why);
+		*why = stats->ret != 0 ? stats->text : dump;
+		if (stats->ret == 0)
+			free(stats->text);
+		return 1;
 	}
+	text[STATS] = stats->text;
+	text[DUMP] = dump;
+	tree[STATS] = app_tree_parse(text[STATS]);
+	tree[DUMP] = app_tree_parse(text[DUMP]);
+	if (tree[STATS] == NULL || tree[DUMP] == NULL)
+		return -1;
 	sample->sources.source[sample->sources.nb++] = *source;
 	return 0;
+}
+
+/** @return as ask() */
+static int
+ask_all(struct app_sample *sample, const struct app_sources *sources, char **why)
+{
+	struct app_ctl_asked stats[APP_SAMPLE_CARDS_MAX];
+	int ret = 0;
+
+	for (size_t i = 0; i < sources->nb; i++)
+		stats[i].path = sources->source[i].path;
+	app_ctl_client_all(stats, (unsigned int)sources->nb, "stats --json", NULL, NULL);
+	for (size_t i = 0; i < sources->nb; i++)
+		if (ret >= 0)
+			ret = ask(sample, &sources->source[i], &stats[i], why);
+		else
+			free(stats[i].text);
+	return ret;
 }
 
 static int
@@ -296,11 +315,10 @@ struct app_sample *
 app_sample_take(const struct app_sources *sources, const struct app_sample *before, char **why)
 {
 	struct app_sample *sample = calloc(1, sizeof(*sample));
-	int ret = sample != NULL ? 0 : -1;
+	int ret;
 
 	*why = NULL;
-	for (size_t i = 0; i < sources->nb && ret >= 0; i++)
-		ret = ask(sample, &sources->source[i], why);
+	ret = sample != NULL ? ask_all(sample, sources, why) : -1;
 	for (size_t i = 0; ret >= 0 && i < sample->sources.nb; i++)
 		ret = add_source(sample, i, sources->nb > 1 ? sample->sources.source[i].name : "");
 	if (ret < 0) {

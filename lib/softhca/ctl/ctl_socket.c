@@ -26,8 +26,9 @@
 /** The beginning of the mkdtemp() template in app/softhca/cleanup.c. */
 #define RUNNER_PREFIX "softhca-"
 
-int
-shca_ctl_socket_connect(const char *path)
+/** @param type SOCK_NONBLOCK: not to wait while the backlog is full, or 0 */
+static int
+connect_to(const char *path, int type)
 {
 	/* connect() waits so long while the backlog is full. */
 	const struct timeval patience = { .tv_sec = 20 };
@@ -37,7 +38,7 @@ shca_ctl_socket_connect(const char *path)
 	ret = shca_unix_address(path, &where, &dir_fd);
 	if (ret != 0)
 		return ret;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | type, 0);
 	if (fd >= 0)
 		(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	ret = fd < 0 || connect(fd, (struct sockaddr *)&where, sizeof(where)) != 0 ? -errno : fd;
@@ -47,11 +48,27 @@ shca_ctl_socket_connect(const char *path)
 	return ret;
 }
 
+int
+shca_ctl_socket_connect(const char *path)
+{
+	return connect_to(path, 0);
+}
+
+int
+shca_ctl_socket_try(const char *path)
+{
+	const int fd = connect_to(path, SOCK_NONBLOCK);
+
+	if (fd >= 0)
+		(void)fcntl(fd, F_SETFL, 0);
+	return fd;
+}
+
 /** @return whether the process behind @p path is gone. */
 static bool
 is_stale(const char *path)
 {
-	int fd = shca_ctl_socket_connect(path);
+	int fd = shca_ctl_socket_try(path);
 
 	if (fd >= 0)
 		close(fd);
@@ -255,8 +272,8 @@ shca_ctl_socket_receive(int fd, char *bytes, size_t length)
 	return 0;
 }
 
-static int
-receive_head(int fd, bool *is_ok, size_t *length)
+int
+shca_ctl_socket_receive_head(int fd, bool *is_ok, size_t *length)
 {
 	char head[64] = "", verdict[8];
 
@@ -276,11 +293,17 @@ receive_head(int fd, bool *is_ok, size_t *length)
 }
 
 int
+shca_ctl_socket_send(int fd, const char *line)
+{
+	const int ret = send_all(fd, line, strlen(line));
+
+	return ret == 0 ? send_all(fd, "\n", 1) : ret;
+}
+
+int
 shca_ctl_socket_ask(int fd, const char *line, bool *is_ok, size_t *length)
 {
-	int ret = send_all(fd, line, strlen(line));
+	const int ret = shca_ctl_socket_send(fd, line);
 
-	if (ret == 0)
-		ret = send_all(fd, "\n", 1);
-	return ret == 0 ? receive_head(fd, is_ok, length) : ret;
+	return ret == 0 ? shca_ctl_socket_receive_head(fd, is_ok, length) : ret;
 }

@@ -34,6 +34,9 @@ void shca_ctl_socket_remove(const char *path);
  * listens any more.
  */
 int shca_ctl_socket_connect(const char *path);
+/** The same without waiting: -EAGAIN where so many wait already that there is no room for one more.
+ */
+int shca_ctl_socket_try(const char *path);
 /**
  * Find the sockets of this user: those in @p dir, or with NULL those of every runner below
  * $XDG_RUNTIME_DIR, /run/user/<uid> and /tmp. Removes sockets of processes that are gone.
@@ -49,6 +52,10 @@ void shca_ctl_socket_find(const char *dir, void (*visit)(const char *path, void 
  * @return 0 or a negative errno: -EAGAIN: the other side stands still, -EPROTO: it is no device
  */
 int shca_ctl_socket_ask(int fd, const char *line, bool *is_ok, size_t *length);
+/** @{ The parts of shca_ctl_socket_ask(). */
+int shca_ctl_socket_send(int fd, const char *line);
+int shca_ctl_socket_receive_head(int fd, bool *is_ok, size_t *length);
+/** @} */
 /** Receive exactly @p length bytes. @return 0 or a negative errno. */
 int shca_ctl_socket_receive(int fd, char *bytes, size_t length);
 /** @} */
