@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include "base/unix_address.h"
 #include "keeper/message.h"
@@ -177,6 +178,8 @@ app_card_find(const char *name, char *dir, size_t size)
 pid_t
 app_card_keeper(const char *dir)
 {
+	/* connect() waits so long for a keeper that stands still, when many have before. */
+	const struct timeval patience = { .tv_sec = 2 };
 	struct sockaddr_un where;
 	char path[PATH_MAX];
 	struct ucred peer;
@@ -188,7 +191,8 @@ app_card_keeper(const char *dir)
 	if (ret != 0)
 		return ret;
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&where, sizeof(where)) != 0 ||
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) != 0 ||
+		connect(fd, (struct sockaddr *)&where, sizeof(where)) != 0 ||
 		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
 		ret = -errno;
 	else

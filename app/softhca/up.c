@@ -189,7 +189,9 @@ print_card(const char *name, const char *dir)
 	if (keeper < 0) {
 		printf("%-16s %s\n", name,
 			keeper == -EACCES ? "of another user, who lets no other in"
-					  : "without its keeper: softhca down clears it away");
+				: keeper == -EAGAIN
+				? "its keeper does not answer"
+				: "without its keeper: softhca down clears it away");
 		return;
 	}
 	printf("%-16s process %d", name, (int)keeper);

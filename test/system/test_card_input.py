@@ -193,6 +193,28 @@ def test_sockets_that_nobody_answers():
         assert "PORT_ACTIVE" in cards.run_on(card, "ibv_devinfo").stdout
 
 
+def test_a_keeper_that_stands_still():
+    """Whoever looks at it takes a place among those who wait to be accepted, until there is no other."""
+    with cards.up("wire=null") as card, cards.up("wire=null") as other:
+        keeper = cards.keeper_of(card)
+        os.kill(keeper, signal.SIGSTOP)
+        try:
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK) as client:
+                        client.connect(str(cards.directory(card) / "keeper"))
+            done = cards.softhca("list")
+            assert f"{card:16} its keeper does not answer\n" in done.stdout and f"{other:16} process " in done.stdout
+            done = cards.softhca("top", "--once", card, check=False)
+            assert (done.returncode, done.stdout) == (
+                125, f"softhca top: process {keeper} does not answer: it stands still\n")
+            text = cards.softhca("top", "--once").stdout
+            assert other in text.splitlines()[0] and card not in text.splitlines()[0]
+        finally:
+            os.kill(keeper, signal.SIGCONT)
+        until(lambda: f"{card:16} process {keeper} mlx5_0" in cards.softhca("list").stdout)
+
+
 def at(names):
     """What verbs-victim is at."""
     text = names.read_bytes() if names.exists() else b""
