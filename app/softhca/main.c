@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file softhca: one row a subcommand. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "app.h"
 #include "config/options.h"
 
@@ -60,11 +62,26 @@ version(int argc, char *argv[])
 	return 0;
 }
 
+/** Standard descriptors that are closed: what is opened next must not be taken for one of them. For
+ * a command they are closed again. */
+static void
+fill_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int
 main(int argc, char *argv[])
 {
 	const char *name = argc < 2 ? "" : argv[1];
 
+	fill_streams();
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
 		name = "help";
 	if (strcmp(name, "--version") == 0)

@@ -81,6 +81,23 @@ def test_mistakes():
         assert cards.run_on(card, "no-such-command", check=False).returncode == 127
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-", "<&- >&- 2>&-"])
+def test_closed_streams(closed):
+    """What softhca opens then has their numbers, and is not taken for them. A command finds them closed."""
+    def run(*argv):
+        return subprocess.run(["sh", "-c", f'exec "$@" {closed}', "sh", *argv], timeout=PATIENCE, check=False).returncode
+    card = cards.name()
+    assert run(paths.SOFTHCA, "up", "--port", "wire=null", card) == 0
+    try:
+        assert re.search(rf"^{card} +process \d+ mlx5_0$", cards.softhca("list").stdout, re.M)
+        number = int(">" in closed[:1])
+        for argv in (cards.on(card), [paths.SOFTHCA, "run", "--"]):
+            command = f"ibv_devinfo > /dev/null && [ ! -e /proc/self/fd/{number} ]"
+            assert run(*argv, "sh", "-c", command) == 0
+    finally:
+        cards.softhca("down", card)
+
+
 def test_a_card_that_cannot_be_made_leaves_nothing():
     card = cards.name()
     done = cards.softhca("up", "--port", "wire=pcap:/nobody/has/this", card, check=False)
