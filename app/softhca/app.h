@@ -86,6 +86,8 @@ struct app_keeping {
 	void (*remove)(
 		const char *dir); /**< called once at its end or if it cannot start, if not NULL */
 };
+/** Before anything is opened: a keeper that stays closes what is open now. */
+void app_keeper_note_fds(void);
 /** @return the process, which is ready, or a negative errno after a message. */
 pid_t app_keeper_start(const struct app_keeping *keeping);
 /** End a child. @return false: it had failed, or something else has ended it, after a message. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file The process that keeps a card: of softhca up, which it outlives, or of one softhca run. */
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,12 +24,44 @@
 #define LOG_FILE  "log"
 #define LOG_BYTES (1u << 20) /* and as many of the time before */
 
-/** Give up the terminal: from now on all goes to the log. */
+/** What was open before: somebody may wait for its end, or for the lock that it has. */
+static struct {
+	int *fd;
+	size_t nb;
+} inherited;
+
+void
+app_keeper_note_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	int fd, *more;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		fd = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
+		if (fd <= STDERR_FILENO || fd == dirfd(dir))
+			continue;
+		more = reallocarray(inherited.fd, inherited.nb + 1, sizeof(*more));
+		if (more == NULL)
+			break;
+		inherited.fd = more;
+		inherited.fd[inherited.nb++] = fd;
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+/** Give up the terminal: from now on all goes to the log. The devices have opened what options name
+ * by a descriptor (/dev/fd). */
 static int
 detach(const char *dir)
 {
 	char path[PATH_MAX];
 
+	while (inherited.nb != 0)
+		close(inherited.fd[--inherited.nb]);
+	free(inherited.fd);
+	inherited.fd = NULL;
 	snprintf(path, sizeof(path), "%s/" LOG_FILE, dir);
 	return chdir("/") == 0 ? shca_log_keep(path, LOG_BYTES) : -errno;
 }

@@ -81,9 +81,10 @@ int
 app_up(int argc, char *argv[])
 {
 	static struct making making;
-	int first = app_options_parse(argc, argv, APP_UP, &making.options);
-	int status = APP_FAILED;
+	int first, status = APP_FAILED;
 
+	app_keeper_note_fds();
+	first = app_options_parse(argc, argv, APP_UP, &making.options);
 	if (first == 0)
 		return APP_FAILED;
 	if (argc - first > 1) {

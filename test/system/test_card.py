@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """softhca up, down, list and run --on: a card that outlives its programs, and is the same for all of them."""
+import fcntl
 import json
 import os
 import pathlib
@@ -11,7 +12,7 @@ import time
 
 import pytest
 from harness import card as cards
-from harness import frames, host, paths
+from harness import frames, host, paths, pcapfile
 from harness.cable import Cable
 from harness.patience import PATIENCE, until
 from harness.program import run_on_softhca
@@ -94,6 +95,22 @@ def test_closed_streams(closed):
         for argv in (cards.on(card), [paths.SOFTHCA, "run", "--"]):
             command = f"ibv_devinfo > /dev/null && [ ! -e /proc/self/fd/{number} ]"
             assert run(*argv, "sh", "-c", command) == 0
+    finally:
+        cards.softhca("down", card)
+
+
+def test_what_the_caller_has_open_is_not_the_cards(tmp_path):
+    """As a lock, or a pipe that somebody reads to its end; what an option names by its descriptor is."""
+    card, lock, frame = cards.name(), tmp_path / "lock", tmp_path / "frame.pcap"
+    pcapfile.write(frame, [UNTAGGED])
+    with open(lock, "w", encoding="ascii") as held, open(frame, "rb") as capture:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        subprocess.run([paths.SOFTHCA, "up", "--port", f"wire=pcap:/dev/fd/{capture.fileno()}", card], timeout=PATIENCE,
+                       check=True, pass_fds=[held.fileno(), capture.fileno()], stdout=subprocess.DEVNULL)
+    try:
+        with open(lock, "w", encoding="ascii") as again:
+            fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        assert "PORT_ACTIVE" in cards.run_on(card, "ibv_devinfo").stdout
     finally:
         cards.softhca("down", card)
 
