@@ -330,6 +330,24 @@ complain(int ret)
 	return ret;
 }
 
+/** A thread that is to be cancelled is not while it asks: ioctl() is no place for that
+ * (pthreads(7)), locks would stay taken, and memory between two places. @return what can_cancel()
+ * takes */
+static int
+cannot_cancel(void)
+{
+	int before;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	return before;
+}
+
+static void
+can_cancel(int before)
+{
+	pthread_setcancelstate(before, &before);
+}
+
 /**
  * The frame of this function is below all that its callers have on the stack.
  * @param made gets the descriptors that came @return what the keeper answers, or -EIO
@@ -338,19 +356,22 @@ static __attribute__((noinline)) int
 call(const char *dir, struct shca_message *message, struct shca_link_fds *made)
 {
 	struct arrival arrival = { .reply.ret = -EIO };
+	const int cancelling = cannot_cancel();
 	int fd = take_link(dir);
-	bool works;
+	bool works = false;
 
 	made->nb = 0;
 	if (fd < 0)
-		return fd;
+		goto out;
 	message->version = SHCA_MESSAGE_VERSION;
 	message->stack = (uintptr_t)__builtin_frame_address(0);
 	message->stack_length = shca_stack_callers(__builtin_frame_address(0));
 	works = ask(fd, message, &arrival);
 	put_link(fd, works);
+out:
+	can_cancel(cancelling);
 	if (!works)
-		return -EIO;
+		return fd < 0 ? fd : -EIO;
 	place_fds(&arrival);
 	made->nb = arrival.nb_fds;
 	memcpy(made->fd, arrival.fds, sizeof(made->fd));
@@ -472,6 +493,7 @@ shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_t po
 pid_t
 shca_link_fork(pid_t (*fork_fn)(void))
 {
+	const int cancelling = cannot_cancel();
 	int fd = shca_share_has_moved() ? take_link(NULL) : -1;
 	const pid_t pid = shca_share_fork(fork_fn, fd >= 0 ? say : NULL, &fd);
 	const int error = errno;
@@ -481,6 +503,7 @@ shca_link_fork(pid_t (*fork_fn)(void))
 		close(fd);
 	else if (fd >= 0)
 		put_link(fd, true);
+	can_cancel(cancelling);
 	errno = error;
 	return pid;
 }
