@@ -115,6 +115,28 @@ def test_what_the_caller_has_open_is_not_the_cards(tmp_path):
         cards.softhca("down", card)
 
 
+# Its connection's number is 200.
+CLOSES_ALL = """
+import os
+node = '/dev/infiniband/uverbs0'
+os.open(node, os.O_RDWR)
+os.closerange(3, 1024)
+os.open(node, os.O_RDWR)
+os.closerange(3, 1024)
+while os.open('/dev/null', os.O_RDONLY) != 250:
+    pass
+os.open(node, os.O_RDWR)
+print(all(os.fstat(fd) for fd in range(3, 251)))
+"""
+
+
+def test_a_program_that_closes_all_descriptors():
+    """As daemons do; what has the numbers then is left alone."""
+    with cards.up("wire=null") as card:
+        done = cards.run_on(card, "/usr/bin/python3", "-c", CLOSES_ALL, check=False)
+        assert (done.returncode, done.stdout) == (0, "True\n"), done.stdout
+
+
 def test_a_card_that_cannot_be_made_leaves_nothing():
     card = cards.name()
     done = cards.softhca("up", "--port", "wire=pcap:/nobody/has/this", card, check=False)

@@ -366,8 +366,15 @@ call(const char *dir, struct shca_message *message, struct shca_link_fds *made)
 	message->version = SHCA_MESSAGE_VERSION;
 	message->stack = (uintptr_t)__builtin_frame_address(0);
 	message->stack_length = shca_stack_callers(__builtin_frame_address(0));
+	errno = 0;
 	works = ask(fd, message, &arrival);
-	put_link(fd, works);
+	if (!works && (errno == EBADF || errno == ENOTSOCK)) {
+		/* The program has closed all descriptors that it did not know. */
+		fd = make_link(root.dir);
+		works = fd >= 0 && ask(fd, message, &arrival);
+	}
+	if (fd >= 0)
+		put_link(fd, works);
 out:
 	can_cancel(cancelling);
 	if (!works)
