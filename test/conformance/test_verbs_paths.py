@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """libmlx5's own paths in plain verbs programs (test/verbs/*.c): they check themselves."""
 import re
+import signal
 
 import pytest
 from harness import paths
@@ -50,6 +51,31 @@ def test_a_device_with_no_other_clock(tmp_path):
     program = str(paths.BUILD / "test" / "verbs" / "verbs-clock")
     status, text = run_on_softhca([program, "real-time-only"], [f"wire=loop,model={model}"])
     assert status == 0 and " 0 failed" in text, text
+
+
+FORTIFIED = """
+import ctypes, os, socket, struct
+libc = ctypes.CDLL(None, use_errno=True)
+read, recvfrom, recv = (getattr(libc, name) for name in ("__read_chk", "__recvfrom_chk", "__recv_chk"))
+bytes_, address, length = ctypes.create_string_buffer(4096), ctypes.create_string_buffer(12), ctypes.c_uint(12)
+node = os.open("/dev/infiniband/uverbs0", os.O_RDWR)
+print(read(node, bytes_, 64, 4096), os.strerror(ctypes.get_errno()))
+netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 20)
+for call in (lambda: recvfrom(netlink.fileno(), bytes_, 4096, 4096, 0, address, ctypes.byref(length)),
+             lambda: recv(netlink.fileno(), bytes_, 4096, 4096, 0)):
+    netlink.sendto(struct.pack("IHHII", 16, 5 << 10 | 1, 0x301, 1, 0), (0, 0))
+    print(call() >= 16, struct.unpack_from("H2xI", address), flush=True)
+recv(netlink.fileno(), bytes_, 4097, 4096, 0)
+"""
+
+
+def test_fortified_programs():
+    """Built with _FORTIFY_SOURCE they call other functions: a node is not read, and RDMA netlink is the kernel's. Who has
+    too little room is ended."""
+    status, text = run_on_softhca(["/usr/bin/python3", "-c", FORTIFIED], ["wire=null"])
+    assert text.split("\n")[:3] == ["-1 Invalid argument", *["True (16, 0)"] * 2], text
+    assert "buffer overflow detected" in text, text
+    assert status == 128 + signal.SIGABRT, text
 
 
 def test_verbs_make_few_system_calls():

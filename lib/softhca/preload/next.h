@@ -55,6 +55,9 @@
 	ROW(recvfrom)                                                                              \
 	ROW(recvmsg)                                                                               \
 	ROW(read)                                                                                  \
+	ROW(__recv_chk)                                                                            \
+	ROW(__recvfrom_chk)                                                                        \
+	ROW(__read_chk)                                                                            \
 	ROW(fork)                                                                                  \
 	ROW(_Fork)                                                                                 \
 	ROW(madvise)

@@ -23,6 +23,13 @@
 #include "preload/route.h"
 #include "preload/rtnl.h"
 
+/** What programs call that are built with _FORTIFY_SOURCE, where the size is none that the compiler
+ * knows. */
+ssize_t __recv_chk(int fd, void *bytes, size_t size, size_t room, int flags);
+ssize_t __recvfrom_chk(int fd, void *bytes, size_t size, size_t room, int flags,
+	struct sockaddr *address, socklen_t *length);
+ssize_t __read_chk(int fd, void *bytes, size_t size, size_t room);
+
 #define REQUEST_MAX 4096 /* bytes of requests in one datagram of netlink */
 
 /** @return whether a datagram goes to the kernel; @p address: NULL for where the socket says. */
@@ -347,4 +354,26 @@ read(int fd, void *bytes, size_t size)
 	if (ret >= 0)
 		has_received(fd, NULL, 0);
 	return ret;
+}
+
+/** The C library's own ends a program that has too little room. */
+EXPORT ssize_t
+__recv_chk(int fd, void *bytes, size_t size, size_t room, int flags)
+{
+	return size > room ? NEXT(__recv_chk)(fd, bytes, size, room, flags)
+			   : recv(fd, bytes, size, flags);
+}
+
+EXPORT ssize_t
+__recvfrom_chk(int fd, void *bytes, size_t size, size_t room, int flags, struct sockaddr *address,
+	socklen_t *length)
+{
+	return size > room ? NEXT(__recvfrom_chk)(fd, bytes, size, room, flags, address, length)
+			   : recvfrom(fd, bytes, size, flags, address, length);
+}
+
+EXPORT ssize_t
+__read_chk(int fd, void *bytes, size_t size, size_t room)
+{
+	return size > room ? NEXT(__read_chk)(fd, bytes, size, room) : read(fd, bytes, size);
 }
