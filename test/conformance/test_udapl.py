@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from harness import host
-from harness.places import HOSTS, run_client, serving
+from harness.places import HOSTS, run_both
 
 pytestmark = pytest.mark.skipif(shutil.which("dtest") is None, reason="dapl2-utils is not installed")
 
@@ -29,7 +29,6 @@ def with_providers(end, directory):
 def test_program(program, provider, place, tmp_path):
     with HOSTS[place](tmp_path) as (server, client):
         command = f"{program} -P {provider}"
-        with serving(f"{with_providers(server, tmp_path)} {command}", server, client) as terminal:
-            status, text = run_client(client.argv(*f"{with_providers(client, tmp_path)} {command} -h {server.address}".split()))
-            assert status == 0 and PROGRAMS[program] in text, text + terminal.text
-            assert terminal.wait() == 0 and PROGRAMS[program] in terminal.text, terminal.text
+        words = f"{with_providers(server, tmp_path)} {command}", f"{with_providers(client, tmp_path)} {command} -h ADDRESS"
+        for side, status, text in run_both(words, server, client):
+            assert status == 0 and PROGRAMS[program] in text, (side, text)
