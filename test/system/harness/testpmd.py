@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Debian's dpdk-testpmd on softhca with the driver, controlled at its prompt."""
 import glob
+import inspect
 import itertools
 import os
 import re
@@ -193,7 +194,8 @@ class Testpmd:
             if stats != last:
                 last, since = stats, time.monotonic()
             elif time.monotonic() - since > quiet:
-                raise AssertionError(f"statistics stand still at {stats}")
+                known = {name: value for name, value in inspect.getclosurevars(condition).nonlocals.items() if isinstance(value, int)}
+                raise AssertionError(f"statistics stand still at {stats}; the condition has {known}")
             time.sleep(0.1)
 
     def flow(self, text, port=0):
