@@ -154,7 +154,10 @@ recreate_tx(struct mdv_port *port, struct mdv_mp_message *message,
 
 	if (txq == NULL || port->dev->data->tx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return -EBUSY;
-	ret = txq->ring.broken ? mdv_recover_tx_now(txq) : 0;
+	/* A repeated request: the first has recreated it and told of that. */
+	if (!txq->ring.broken)
+		return 0;
+	ret = mdv_recover_tx_now(txq);
 	if (ret == 0)
 		mdv_primary_tell_doorbells(port);
 	return ret;

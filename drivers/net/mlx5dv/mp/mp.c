@@ -249,10 +249,9 @@ mdv_mp_ask_recovery(enum mdv_mp_kind kind, uint16_t port_id, uint16_t idx, uint8
 		.port_id = port_id,
 		.queue = { .idx = idx, .syndrome = syndrome },
 	};
-
 	int ret;
 
-	/* Recovering twice is harmless; a burst during recovery is not. */
+	/* The primary does nothing twice; a burst during a recovery would use what is gone. */
 	do {
 		ret = mdv_mp_ask(&message, NULL);
 	} while (ret == -ETIMEDOUT);

@@ -292,6 +292,7 @@ stopped_and_whole_queues_are_left_alone(void **state)
 	/* The queue is in order again, as after a repeated request. */
 	assert_int_equal(ask_for(MDV_MP_RECREATE_RX, 1), 0);
 	assert_int_equal(ask_for(MDV_MP_RECREATE_TX, 1), 0);
+	assert_int_equal(seen.nb_told, 0);
 	rxq.ready = txq.ready = true;
 	rxq.asked = txq.asked = false;
 	assert_int_equal(ask_for(MDV_MP_RECOVER_RX, 1), 0);

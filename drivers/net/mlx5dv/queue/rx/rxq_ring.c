@@ -435,7 +435,9 @@ mdv_rxq_ring_recover(struct mdv_rxq *rxq, uint8_t syndrome)
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
 		rxq->asked = true;
-		return mdv_mp_ask_recovery(MDV_MP_RECOVER_RX, rxq->port_id, rxq->idx, syndrome);
+		ret = mdv_mp_ask_recovery(MDV_MP_RECOVER_RX, rxq->port_id, rxq->idx, syndrome);
+		rxq->asked = false;
+		return ret;
 	}
 	mdv_cq_log_error(
 		"Rx", rxq->port->dev->data->port_id, rxq->idx, syndrome, &rxq->logged_syndromes);

@@ -456,7 +456,9 @@ mdv_txq_ring_recover(struct mdv_txq *txq, uint8_t syndrome)
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
 		txq->asked = true;
-		return mdv_mp_ask_recovery(MDV_MP_RECOVER_TX, txq->port_id, txq->idx, syndrome);
+		ret = mdv_mp_ask_recovery(MDV_MP_RECOVER_TX, txq->port_id, txq->idx, syndrome);
+		txq->asked = false;
+		return ret;
 	}
 	mdv_cq_log_error(
 		"Tx", txq->port->dev->data->port_id, txq->idx, syndrome, &txq->logged_syndromes);
