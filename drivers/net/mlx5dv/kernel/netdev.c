@@ -37,22 +37,37 @@ find_name(int fd, unsigned int ifindex, char name[IF_NAMESIZE])
 	return 0;
 }
 
-/**
- * Open a socket for one request: requests are rare, and the namespace may change between them.
- *
- * @param ifr in the end has the netdev's current name
- */
-static int
-request(unsigned int ifindex, unsigned long code, struct ifreq *ifr)
+/** @return whether the kernel finds a netdev by this name, be it detached or not. */
+static bool
+is_known(int fd, const char name[IF_NAMESIZE])
 {
-	char name[IF_NAMESIZE];
-	int fd, ret;
+	struct ifreq ifr = { 0 };
+
+	memcpy(ifr.ifr_name, name, IF_NAMESIZE);
+	return ioctl(fd, SIOCGIFFLAGS, &ifr) == 0;
+}
+
+/** Open a socket for one request: requests are rare, and the namespace may change between them. */
+static int
+open_for(unsigned int ifindex)
+{
+	int fd;
 
 	if (ifindex == 0)
 		return -ENODEV;
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	return fd >= 0 ? fd : -errno;
+}
+
+/** @param ifr in the end has the netdev's current name */
+static int
+request(unsigned int ifindex, unsigned long code, struct ifreq *ifr)
+{
+	char name[IF_NAMESIZE];
+	int ret, fd = open_for(ifindex);
+
 	if (fd < 0)
-		return -errno;
+		return fd;
 	ret = find_name(fd, ifindex, ifr->ifr_name);
 	for (unsigned int i = 0; ret == 0; i++) {
 		ret = ioctl(fd, code, ifr) < 0 ? -errno : 0;
@@ -60,8 +75,12 @@ request(unsigned int ifindex, unsigned long code, struct ifreq *ifr)
 		 */
 		if (ret != -ENODEV || i == RENAME_TRIES || find_name(fd, ifindex, name) != 0)
 			break;
-		if (strcmp(name, ifr->ifr_name) == 0)
+		if (strcmp(name, ifr->ifr_name) == 0) {
+			/* Detached, by a reset for example: that answer stands. */
+			if (is_known(fd, name))
+				break;
 			rte_delay_us_sleep(RENAME_PAUSE_US);
+		}
 		memcpy(ifr->ifr_name, name, sizeof(ifr->ifr_name));
 		ret = 0;
 	}
@@ -78,13 +97,10 @@ mdv_netdev_index(const char *ifname)
 int
 mdv_netdev_get_name(unsigned int ifindex, char name[IF_NAMESIZE])
 {
-	int fd, ret;
+	int ret, fd = open_for(ifindex);
 
-	if (ifindex == 0)
-		return -ENODEV;
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	ret = find_name(fd, ifindex, name);
 	close(fd);
 	return ret;

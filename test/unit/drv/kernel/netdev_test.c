@@ -201,9 +201,11 @@ a_netdev_that_is_renamed_meanwhile_is_found(void **state)
 	assert_int_equal(fake.nb_renames, 0);
 	assert_int_equal(count_errors(-ENODEV), 0);
 	/* The netdev is there, and says so of what was asked. */
+	fake.nb_requests = 0;
 	fake.refused = SIOCSIFMTU;
 	fake.error = ENODEV;
 	assert_int_equal(mdv_netdev_set_mtu(FAKE_INDEX, 1300), -ENODEV);
+	assert_int_equal(fake.nb_requests, 4);
 }
 
 /** By its index it is, but for a while by neither name. */
