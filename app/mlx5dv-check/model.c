@@ -215,6 +215,14 @@ read_line(const char *ibdev, const char *name, char *line, int size)
 	return is_there;
 }
 
+bool
+check_model_has_file(const char *ibdev, const char *name)
+{
+	char line[64];
+
+	return read_line(ibdev, name, line, sizeof(line));
+}
+
 /** The board's name (PSID), and what PCI calls its virtual functions, if Linux tells. */
 static void
 put_names(FILE *out, const char *ibdev)

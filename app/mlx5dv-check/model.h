@@ -20,5 +20,8 @@ struct check_device {
 /** Write what neither verbs nor direct verbs tells, by trials that change nothing for Linux: queues
  * that receive nothing, rules that match no frame, actions that no rule uses. */
 void check_model_try(FILE *out, struct check_device *device);
+/** @return whether Linux shows a file of the device's, by its path below that of the device, with a
+ * line in it */
+bool check_model_has_file(const char *ibdev, const char *name);
 
 #endif /* CHECK_MODEL_H */
