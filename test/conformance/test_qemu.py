@@ -44,8 +44,14 @@ class Monitor:
 def guest(end, directory, name, options):
     path = directory / name
     with serving(f"{QEMU} -qmp unix:{path},server=on,wait=off {options}", end, end) as terminal:
-        until(lambda: path.exists() or terminal.process.poll() is not None)
-        monitor = Monitor(path)
+
+        def connected():
+            assert terminal.process.poll() is None, terminal.text
+            with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
+                return Monitor(path)
+            return None
+
+        monitor = until(connected)
         try:
             yield monitor, terminal
         finally:

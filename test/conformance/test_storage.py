@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Storage over RDMA, unmodified: fio's engine, and an iSER target and initiator (tgt, libiscsi), which read and write the other's
 memory by the keys that it has sent."""
+import contextlib
 import os
 import re
 import shutil
 import subprocess
 
 import pytest
-from harness import daemons
+from harness import daemons, host
 from harness.patience import until
 from harness.places import HOSTS, run_client, serving
 
@@ -31,11 +32,22 @@ def test_fio(place, tmp_path):
         for verb in ("write", "read"):
             client_job.write_text(FIO_JOB + f"hostname={server.address}\nverb={verb}\n[sender]\nrw=write\niodepth=8\n")
             with serving(" ".join(fio(server, server_job)[-3:]), server, client) as terminal:
-                until(lambda terminal=terminal: terminal.read_some(0.1) or "waiting for connection" in terminal.text)
+                terminal.expect("waiting for connection", 0)
                 status, text = run_client(fio(client, client_job))
                 # Of a writer: error, KiB written.
                 assert status == 0 and re.search(r"^3;fio-[^;]*;sender;0;0(;[^;]*){41};16384;", text, re.M), (verb, text, terminal.text)
                 assert terminal.wait() == 0, (verb, terminal.text)
+
+
+@contextlib.contextmanager
+def hugepages_of_its_own():
+    """For the target's pool, twice of pool_sz_mb. It takes what there is, also what another test has reserved."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # then it finds none, and takes other memory
+            got = stack.enter_context(host.more_hugepages(16))
+            if got < 16:
+                pytest.skip(f"{got} of 16 hugepages could be reserved")
+        yield
 
 
 @pytest.mark.skipif(TGTD is None or shutil.which("iscsi-test-cu") is None, reason="no target, or no initiator")
@@ -45,16 +57,18 @@ def test_iser(place, tmp_path):
     disk = tmp_path / "disk"
     disk.write_bytes(bytes(8 << 20))
     url = f"iser://ADDRESS:3260/{TARGET}/1"
-    with HOSTS[place](tmp_path) as (server, client):
-        # Its other portal would be in the way of the one for iSER, its number of other targets'.
-        number = str(os.getpid() % 30000)
-        with serving(f"{TGTD} -f -C {number} --iscsi portal=127.0.0.1:3299 --iser pool_sz_mb=16", server, client) as terminal:
+    with hugepages_of_its_own(), HOSTS[place](tmp_path) as (server, client):
+        # Its other portal would be in the way of the one for iSER, its socket in that of other targets.
+        control = {"TGT_IPC_SOCKET": f"{tmp_path}/tgtd"}
+        with serving(f"env TGT_IPC_SOCKET={tmp_path}/tgtd {TGTD} -f --iscsi portal=127.0.0.1:3299 --iser pool_sz_mb=16",
+                     server, client) as terminal:
 
             def tell(*words):
-                return subprocess.run([TGTADM, "-C", number, "--lld", "iser", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                      text=True, check=False)
+                return subprocess.run([TGTADM, "--lld", "iser", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                      env=dict(os.environ, **control), text=True, check=False)
 
-            until(lambda: tell("--op", "new", "--mode", "target", "--tid", "1", "-T", TARGET).returncode == 0)
+            until(lambda: tell("--op", "new", "--mode", "target", "--tid", "1", "-T", TARGET).returncode == 0
+                  or terminal.process.poll() is not None)
             for words in (f"--op new --mode logicalunit --tid 1 --lun 1 -b {disk}", "--op bind --mode target --tid 1 -I ALL",
                           f"--op bind --mode target --tid 1 -Q {INITIATOR}"):
                 done = tell(*words.split())

@@ -3,7 +3,6 @@
 import shutil
 
 import pytest
-from harness import host
 from harness.places import HOSTS, run_both
 
 pytestmark = pytest.mark.skipif(shutil.which("dtest") is None, reason="dapl2-utils is not installed")
@@ -16,9 +15,8 @@ PROGRAMS = {"dtest -b 20000 -B 20": "DAPL Test Complete. PASSED", "dtestx": "imm
 
 
 def with_providers(end, directory):
-    netdev, = (line.split()[1].strip(":") for line in host.run("ip", "-n", end.namespace, "-o", "link").splitlines() if " lo:" not in line)
     file = directory / f"{end.namespace}.conf"
-    file.write_text(PROVIDERS.format(netdev=netdev))
+    file.write_text(PROVIDERS.format(netdev=end.netdev))
     return f"env DAT_OVERRIDE={file}"
 
 

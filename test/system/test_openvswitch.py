@@ -67,13 +67,13 @@ def test_large_sends_and_checksums(tmp_path):
         switch.space.run("ip", "addr", "add", "10.77.0.9/24", "dev", switch.bridge)
         switch.space.run("ip", "link", "set", switch.bridge, "up")
         result, sent = [], os.urandom(3000000)
-        thread = threading.Thread(target=receive, args=(one, 7500, result))
+        thread = threading.Thread(target=receive, args=(one, 7500, result), daemon=True)
         thread.start()
 
         def connected():
             try:
                 return socket.create_connection((one.address, 7500), PATIENCE)
-            except ConnectionRefusedError:
+            except OSError:  # it does not listen yet, or nobody knows its MAC
                 return None
 
         with switch.space.entered():

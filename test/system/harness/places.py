@@ -27,6 +27,7 @@ class End:
     address: str
     namespace: str = None
     wire: str = None
+    netdev: str = None
 
     def gid(self):
         return self.address if ":" in self.address else "::ffff:" + self.address
@@ -68,7 +69,7 @@ def one_host(_):
     netdev = host.name("k")
     with cards.up(f"wire=loop,kernel=tap:{netdev},mac={MACS[0]}") as card, host.Namespace() as space:
         space.take(netdev, "10.77.0.1/24")
-        end = End(card, "10.77.0.1", space.name)
+        end = End(card, "10.77.0.1", space.name, netdev=netdev)
         wait_for_netdev(end)
         yield end, end
 
@@ -89,7 +90,7 @@ def bridge(_):
             host.run("ip", "link", "set", wire, "master", name, "up")
             space = stack.enter_context(host.Namespace())
             space.take(netdev, f"10.77.0.{number}/24")
-            ends.append(End(card, f"10.77.0.{number}", space.name, wire))
+            ends.append(End(card, f"10.77.0.{number}", space.name, wire, netdev))
         for end in ends:
             wait_for_netdev(end)
         yield tuple(ends)

@@ -10,9 +10,9 @@ import pytest
 from . import daemons, host, mode, paths
 from .patience import PATIENCE, until
 from .terminal import POLLERS_NICE
-from .testpmd import eal_prefix, softhca_argv
+from .testpmd import eal_prefix, remove_runtime_dir, softhca_argv
 
-MEMORY = 512  # MiB: the packets of two MTUs at the same time
+MEMORY = 320  # MiB: the packets of two MTUs at the same time
 SCHEMA = daemons.find("/usr/share/openvswitch/vswitch.ovsschema")
 VSWITCHD = daemons.find("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk")
 VSCTL = daemons.find("/usr/bin/ovs-vsctl")
@@ -44,29 +44,37 @@ class Daemon:
 
     def close(self):
         self.process.terminate()
-        self.process.wait(PATIENCE)
+        try:
+            self.process.wait(PATIENCE / 10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
 class Switch:
     """The daemon and its database, with one bridge. In a namespace: its netdev "ovs-netdev" has the same name everywhere."""
 
-    def __init__(self, directory, space, wires, config):
+    def __init__(self, directory, space, wires, config, stack):
         self.directory, self.space, self.bridge = directory, space, "bridge"
         database, self.control = f"{directory}/conf.db", f"{directory}/control"
         self.remote = f"unix:{directory}/db.sock"
         host.run("ovsdb-tool", "create", database, SCHEMA)
         self.database = Daemon(["ovsdb-server", database, f"--remote=p{self.remote}", f"--unixctl={directory}/database"],
                                directory / "database.log")
-        until(lambda: (directory / "db.sock").exists())
+        stack.callback(self.database.close)
+        until(lambda: (directory / "db.sock").exists() or self.database.process.poll() is not None)
         ports = [f"wire=tap:{wire}" for wire in wires]
-        eal = ["--no-pci", "-d", paths.plugin()[0], "--file-prefix", eal_prefix()]
+        prefix = eal_prefix()
+        stack.callback(remove_runtime_dir, prefix)
+        eal = ["--no-pci", "-d", paths.plugin()[0], "--file-prefix", prefix]
         for index in range(len(wires)):
             eal += ["--vdev", mode.vdev(f"net_mlx5dv{index},ibdev=mlx5_{index}")]
-        config = {"dpdk-init": "true", "dpdk-lcore-mask": "0x1", "pmd-cpu-mask": hex(1 << (os.cpu_count() - 1)),
+        config = {"dpdk-init": "true", "dpdk-lcore-mask": "0x1", "pmd-cpu-mask": hex(1 << max(os.sched_getaffinity(0))),
                   "dpdk-socket-mem": MEMORY, "dpdk-socket-limit": MEMORY, "dpdk-extra": '"' + " ".join(eal) + '"', **config}
         self.set("--no-wait", "init", "--", "set", "Open_vSwitch", ".", *(f"other_config:{key}={value}" for key, value in config.items()))
         self.daemon = Daemon(["ip", "netns", "exec", space.name, "nice", "-n", POLLERS_NICE, *softhca_argv(ports, [VSWITCHD, self.remote, f"--unixctl={self.control}"])],
                              directory / "switch.log")
+        stack.callback(self.daemon.close)
         until(lambda: "DPDK Enabled - initialized" in self.output() or self.daemon.process.poll() is not None)
         assert self.daemon.process.poll() is None, self.output()
 
@@ -91,10 +99,6 @@ class Switch:
                  f"options:dpdk-devargs={mode.vdev(f'net_mlx5dv{index},ibdev=mlx5_{index}')}")
         assert self.get(f"p{index}", "error") == "[]"
 
-    def close(self):
-        self.daemon.close()
-        self.database.close()
-
 
 @contextlib.contextmanager
 def switch_between_two_hosts(directory, **config):
@@ -102,12 +106,13 @@ def switch_between_two_hosts(directory, **config):
     wires = [host.name("w") for _ in range(2)]
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(host.more_hugepages(MEMORY // 2))
+            got = stack.enter_context(host.more_hugepages(MEMORY // 2))
         except OSError as error:
             pytest.skip(f"no hugepages: {error}")
+        if got < MEMORY // 2:
+            pytest.skip(f"{got} of {MEMORY // 2} hugepages could be reserved")
         space = stack.enter_context(host.Namespace())
-        switch = Switch(directory, space, wires, {key.replace("_", "-"): value for key, value in config.items()})
-        stack.callback(switch.close)
+        switch = Switch(directory, space, wires, {key.replace("_", "-"): value for key, value in config.items()}, stack)
         switch.set("add-br", switch.bridge, "--", "set", "bridge", switch.bridge, "datapath_type=netdev")
         hosts = []
         for index, wire in enumerate(wires):
