@@ -78,6 +78,31 @@ def test_fortified_programs():
     assert status == 128 + signal.SIGABRT, text
 
 
+ERRNO = """
+import ctypes, os
+libc, verbs = ctypes.CDLL(None, use_errno=True), ctypes.CDLL("libibverbs.so.1", use_errno=True)
+for name in ("ibv_get_device_list", "ibv_open_device", "ibv_alloc_pd"):
+    getattr(verbs, name).restype = ctypes.c_void_p
+device = ctypes.c_void_p.from_address(verbs.ibv_get_device_list(None))
+for before in (7, 77):
+    ctypes.set_errno(before)
+    node = libc.open(b"/dev/infiniband/uverbs0", os.O_RDWR)
+    print(node >= 0, ctypes.get_errno() == before)
+context = ctypes.c_void_p(verbs.ibv_open_device(device))
+ctypes.set_errno(7)
+pd = ctypes.c_void_p(verbs.ibv_alloc_pd(context))
+print(pd.value is not None, ctypes.get_errno() == 7)
+ctypes.set_errno(77)
+print(verbs.ibv_dealloc_pd(pd) == 0, ctypes.get_errno() == 77)
+"""
+
+
+def test_calls_that_work_leave_errno():
+    """As system calls do."""
+    status, text = run_on_softhca(["/usr/bin/python3", "-c", ERRNO], ["wire=null"])
+    assert (status, text.split("\n")[:4]) == (0, ["True True"] * 4), text
+
+
 def test_verbs_make_few_system_calls():
     """Requests lie on the stack, where nothing but memory is read; what is left asks who calls, and waits for locks. A
     registration reads the process's mappings, too."""

@@ -349,13 +349,14 @@ can_cancel(int before)
 }
 
 /**
- * The frame of this function is below all that its callers have on the stack.
+ * The frame of this function is below all that its callers have on the stack. Keeps errno.
  * @param made gets the descriptors that came @return what the keeper answers, or -EIO
  */
 static __attribute__((noinline)) int
 call(const char *dir, struct shca_message *message, struct shca_link_fds *made)
 {
 	struct arrival arrival = { .reply.ret = -EIO };
+	const int saved_errno = errno;
 	const int cancelling = cannot_cancel();
 	int fd = take_link(dir);
 	bool works = false;
@@ -377,6 +378,7 @@ call(const char *dir, struct shca_message *message, struct shca_link_fds *made)
 		put_link(fd, works);
 out:
 	can_cancel(cancelling);
+	errno = saved_errno;
 	if (!works)
 		return fd < 0 ? fd : -EIO;
 	place_fds(&arrival);
@@ -457,11 +459,9 @@ void
 shca_link_closed(void)
 {
 	struct shca_message message = { .type = SHCA_MESSAGE_CLOSED };
-	const int saved_errno = errno;
 	struct shca_link_fds none;
 
 	(void)call(NULL, &message, &none);
-	errno = saved_errno;
 }
 
 int
@@ -476,13 +476,16 @@ shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_t po
 		.request = portid,
 	};
 	_Alignas(8) char datagram[DATAGRAM_BYTES_MAX];
+	const int saved_errno = errno;
 	struct arrival arrival;
 	int fd = take_link(dir);
 	ssize_t got;
 	int ret = 0;
 
-	if (fd < 0)
+	if (fd < 0) {
+		errno = saved_errno;
 		return fd;
+	}
 	got = send_message(fd, &message, -1) ? 0 : -EIO;
 	while (got >= 0) {
 		got = receive(fd, &arrival, datagram, sizeof(datagram));
@@ -492,6 +495,7 @@ shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_t po
 			ret = send(arg, datagram, (size_t)got);
 	}
 	put_link(fd, got >= 0);
+	errno = saved_errno;
 	if (got < 0)
 		return -EIO;
 	return complain(ret != 0 ? ret : arrival.reply.ret);

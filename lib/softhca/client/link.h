@@ -5,7 +5,8 @@
  * call takes a connection that is idle, or makes one. A child of fork() makes its own.
  *
  * Calls return what the keeper answers, or -EIO when there is no keeper any more, as of a device
- * that was removed, or -EPROTONOSUPPORT, after a message, when it is of another version.
+ * that was removed, or -EPROTONOSUPPORT, after a message, when it is of another version. Those
+ * that return 0 or a descriptor keep errno, as system calls do.
  */
 #ifndef SHCA_CLIENT_LINK_H
 #define SHCA_CLIENT_LINK_H
