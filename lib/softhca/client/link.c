@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,10 +26,17 @@
 #define FD_FIRST           200
 #define DATAGRAM_BYTES_MAX (64u << 10)
 
+/** A program may close what it has not opened, and have a file of its own at the number then. */
+struct connection {
+	int fd;
+	dev_t device; /* what was there when it was made */
+	ino_t inode;
+};
+
 static struct {
 	pthread_mutex_t lock;
 	char dir[PATH_MAX];
-	int idle[IDLE_MAX];
+	struct connection idle[IDLE_MAX];
 	unsigned int nb_idle;
 } root = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -64,8 +72,44 @@ let_look(int fd)
 	(void)prctl(PR_SET_PTRACER, keeper, 0, 0, 0);
 }
 
+/** Not by our own close(), which may ask the keeper. */
+static void
+close_fd(int fd)
+{
+	syscall(SYS_close, fd);
+}
+
+/** Not by our own fstat(), which takes locks. Where a sandbox forbids it all are alike. */
+static void
+identify(struct connection *connection)
+{
+	struct stat status = { .st_ino = 0 };
+
+	(void)syscall(SYS_fstat, connection->fd, &status);
+	connection->device = status.st_dev;
+	connection->inode = status.st_ino;
+}
+
+static bool
+is_same(const struct connection *connection)
+{
+	struct connection now = { .fd = connection->fd };
+
+	identify(&now);
+	return now.device == connection->device && now.inode == connection->inode;
+}
+
+/** What else has the number stays open. */
+static void
+drop_link(const struct connection *connection)
+{
+	if (is_same(connection))
+		close_fd(connection->fd);
+}
+
+/** @return 0 or a negative errno */
 static int
-make_link(const char *dir)
+make_link(const char *dir, struct connection *connection)
 {
 	struct sockaddr_un where;
 	char path[PATH_MAX];
@@ -79,20 +123,22 @@ make_link(const char *dir)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&where, sizeof(where)) != 0)
 		ret = -errno;
-	close(dir_fd);
+	close_fd(dir_fd);
 	if (ret != 0) {
 		if (fd >= 0)
-			close(fd);
+			close_fd(fd);
 		/* Who may not talk to the keeper may not open the node. */
 		return ret == -EACCES || ret == -EMFILE || ret == -ENFILE ? ret : -EIO;
 	}
-	high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FIRST);
+	high = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FD_FIRST);
 	if (high >= 0) {
-		close(fd);
+		close_fd(fd);
 		fd = high;
 	}
 	let_look(fd);
-	return fd;
+	connection->fd = fd;
+	identify(connection);
+	return 0;
 }
 
 /** The lock is held. */
@@ -102,7 +148,7 @@ use(const char *dir)
 	if (strlen(dir) >= sizeof(root.dir) || strcmp(dir, root.dir) == 0)
 		return;
 	while (root.nb_idle != 0)
-		close(root.idle[--root.nb_idle]);
+		drop_link(&root.idle[--root.nb_idle]);
 	strcpy(root.dir, dir);
 }
 
@@ -114,34 +160,35 @@ shca_link_use(const char *dir)
 	pthread_mutex_unlock(&root.lock);
 }
 
-/** @param dir NULL: the card that was opened before */
+/** @param dir NULL: the card that was opened before @return 0 or a negative errno */
 static int
-take_link(const char *dir)
+take_link(const char *dir, struct connection *connection)
 {
-	int fd = -1;
+	bool is_idle = false;
 
 	pthread_mutex_lock(&root.lock);
 	if (dir != NULL)
 		use(dir);
-	if (root.nb_idle != 0)
-		fd = root.idle[--root.nb_idle];
+	while (!is_idle && root.nb_idle != 0) {
+		*connection = root.idle[--root.nb_idle];
+		is_idle = is_same(connection);
+	}
 	pthread_mutex_unlock(&root.lock);
-	return fd >= 0 ? fd : make_link(root.dir);
+	return is_idle ? 0 : make_link(root.dir, connection);
 }
 
 static void
-put_link(int fd, bool works)
+put_link(const struct connection *connection, bool works)
 {
 	if (works) {
 		pthread_mutex_lock(&root.lock);
-		if (root.nb_idle < IDLE_MAX) {
-			root.idle[root.nb_idle++] = fd;
-			fd = -1;
-		}
+		works = root.nb_idle < IDLE_MAX;
+		if (works)
+			root.idle[root.nb_idle++] = *connection;
 		pthread_mutex_unlock(&root.lock);
 	}
-	if (fd >= 0)
-		close(fd);
+	if (!works)
+		drop_link(connection);
 }
 
 /** A reply as it arrives. */
@@ -355,32 +402,26 @@ can_cancel(int before)
 static __attribute__((noinline)) int
 call(const char *dir, struct shca_message *message, struct shca_link_fds *made)
 {
-	struct arrival arrival = { .reply.ret = -EIO };
+	struct arrival arrival;
 	const int saved_errno = errno;
 	const int cancelling = cannot_cancel();
-	int fd = take_link(dir);
-	bool works = false;
+	struct connection connection;
+	int ret = take_link(dir, &connection);
 
 	made->nb = 0;
-	if (fd < 0)
+	if (ret != 0)
 		goto out;
 	message->version = SHCA_MESSAGE_VERSION;
 	message->stack = (uintptr_t)__builtin_frame_address(0);
 	message->stack_length = shca_stack_callers(__builtin_frame_address(0));
-	errno = 0;
-	works = ask(fd, message, &arrival);
-	if (!works && (errno == EBADF || errno == ENOTSOCK)) {
-		/* The program has closed all descriptors that it did not know. */
-		fd = make_link(root.dir);
-		works = fd >= 0 && ask(fd, message, &arrival);
-	}
-	if (fd >= 0)
-		put_link(fd, works);
+	if (!ask(connection.fd, message, &arrival))
+		ret = -EIO;
+	put_link(&connection, ret == 0);
 out:
 	can_cancel(cancelling);
 	errno = saved_errno;
-	if (!works)
-		return fd < 0 ? fd : -EIO;
+	if (ret != 0)
+		return ret;
 	place_fds(&arrival);
 	made->nb = arrival.nb_fds;
 	memcpy(made->fd, arrival.fds, sizeof(made->fd));
@@ -478,23 +519,23 @@ shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_t po
 	_Alignas(8) char datagram[DATAGRAM_BYTES_MAX];
 	const int saved_errno = errno;
 	struct arrival arrival;
-	int fd = take_link(dir);
+	struct connection connection;
+	int ret = take_link(dir, &connection);
 	ssize_t got;
-	int ret = 0;
 
-	if (fd < 0) {
+	if (ret != 0) {
 		errno = saved_errno;
-		return fd;
+		return ret;
 	}
-	got = send_message(fd, &message, -1) ? 0 : -EIO;
+	got = send_message(connection.fd, &message, -1) ? 0 : -EIO;
 	while (got >= 0) {
-		got = receive(fd, &arrival, datagram, sizeof(datagram));
+		got = receive(connection.fd, &arrival, datagram, sizeof(datagram));
 		if (got < 0 || arrival.reply.type != SHCA_REPLY_DATAGRAM)
 			break;
 		if (ret == 0)
 			ret = send(arg, datagram, (size_t)got);
 	}
-	put_link(fd, got >= 0);
+	put_link(&connection, got >= 0);
 	errno = saved_errno;
 	if (got < 0)
 		return -EIO;
@@ -504,18 +545,20 @@ shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_t po
 pid_t
 shca_link_fork(pid_t (*fork_fn)(void))
 {
+	const int saved_errno = errno;
 	const int cancelling = cannot_cancel();
-	int fd = shca_share_has_moved() ? take_link(NULL) : -1;
-	const pid_t pid = shca_share_fork(fork_fn, fd >= 0 ? say : NULL, &fd);
+	struct connection connection = { .fd = -1 };
+	const bool asks = shca_share_has_moved() && take_link(NULL, &connection) == 0;
+	const pid_t pid = shca_share_fork(fork_fn, asks ? say : NULL, &connection.fd);
 	const int error = errno;
 
 	/* The child makes connections of its own. */
-	if (fd >= 0 && pid == 0)
-		close(fd);
-	else if (fd >= 0)
-		put_link(fd, true);
+	if (asks && pid == 0)
+		drop_link(&connection);
+	else if (asks)
+		put_link(&connection, true);
 	can_cancel(cancelling);
-	errno = error;
+	errno = pid < 0 ? error : saved_errno;
 	return pid;
 }
 
@@ -534,7 +577,10 @@ shca_link_unlock(void)
 void
 shca_link_forked(void)
 {
+	const int saved_errno = errno;
+
 	while (root.nb_idle != 0)
-		close(root.idle[--root.nb_idle]);
+		drop_link(&root.idle[--root.nb_idle]);
 	root.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	errno = saved_errno;
 }
