@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/stack.h"
 #include "base/unix_address.h"
+#include "client/cancel.h"
 #include "client/share.h"
 #include "keeper/message.h"
 
@@ -377,24 +378,6 @@ complain(int ret)
 	return ret;
 }
 
-/** A thread that is to be cancelled is not while it asks: ioctl() is no place for that
- * (pthreads(7)), locks would stay taken, and memory between two places. @return what can_cancel()
- * takes */
-static int
-cannot_cancel(void)
-{
-	int before;
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-	return before;
-}
-
-static void
-can_cancel(int before)
-{
-	pthread_setcancelstate(before, &before);
-}
-
 /**
  * The frame of this function is below all that its callers have on the stack. Keeps errno.
  * @param made gets the descriptors that came @return what the keeper answers, or -EIO
@@ -404,7 +387,7 @@ call(const char *dir, struct shca_message *message, struct shca_link_fds *made)
 {
 	struct arrival arrival;
 	const int saved_errno = errno;
-	const int cancelling = cannot_cancel();
+	const int cancelling = shca_cancel_disable();
 	struct connection connection;
 	int ret = take_link(dir, &connection);
 
@@ -418,7 +401,7 @@ call(const char *dir, struct shca_message *message, struct shca_link_fds *made)
 		ret = -EIO;
 	put_link(&connection, ret == 0);
 out:
-	can_cancel(cancelling);
+	shca_cancel_restore(cancelling);
 	errno = saved_errno;
 	if (ret != 0)
 		return ret;
@@ -518,15 +501,14 @@ shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_t po
 	};
 	_Alignas(8) char datagram[DATAGRAM_BYTES_MAX];
 	const int saved_errno = errno;
+	const int cancelling = shca_cancel_disable();
 	struct arrival arrival;
 	struct connection connection;
 	int ret = take_link(dir, &connection);
 	ssize_t got;
 
-	if (ret != 0) {
-		errno = saved_errno;
-		return ret;
-	}
+	if (ret != 0)
+		goto out;
 	got = send_message(connection.fd, &message, -1) ? 0 : -EIO;
 	while (got >= 0) {
 		got = receive(connection.fd, &arrival, datagram, sizeof(datagram));
@@ -536,17 +518,21 @@ shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_t po
 			ret = send(arg, datagram, (size_t)got);
 	}
 	put_link(&connection, got >= 0);
-	errno = saved_errno;
 	if (got < 0)
-		return -EIO;
-	return complain(ret != 0 ? ret : arrival.reply.ret);
+		ret = -EIO;
+	else
+		ret = complain(ret != 0 ? ret : arrival.reply.ret);
+out:
+	shca_cancel_restore(cancelling);
+	errno = saved_errno;
+	return ret;
 }
 
 pid_t
 shca_link_fork(pid_t (*fork_fn)(void))
 {
 	const int saved_errno = errno;
-	const int cancelling = cannot_cancel();
+	const int cancelling = shca_cancel_disable();
 	struct connection connection = { .fd = -1 };
 	const bool asks = shca_share_has_moved() && take_link(NULL, &connection) == 0;
 	const pid_t pid = shca_share_fork(fork_fn, asks ? say : NULL, &connection.fd);
@@ -557,7 +543,7 @@ shca_link_fork(pid_t (*fork_fn)(void))
 		drop_link(&connection);
 	else if (asks)
 		put_link(&connection, true);
-	can_cancel(cancelling);
+	shca_cancel_restore(cancelling);
 	errno = pid < 0 ? error : saved_errno;
 	return pid;
 }

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "client/cancel.h"
+
 #define FIRST_NUMBER 0x5ca00000u /* no application counts its requests from there */
 
 struct answer {
@@ -99,12 +101,13 @@ int
 shca_bell_ring(struct shca_bell *bell, int fd, const void *bytes, size_t length)
 {
 	struct answer *answer = malloc(sizeof(*answer) + length);
-	int ret;
+	int cancelling, ret;
 
 	if (answer == NULL)
 		return -ENOMEM;
 	answer->length = length;
 	memcpy(answer->bytes, bytes, length);
+	cancelling = shca_cancel_disable();
 	pthread_mutex_lock(&bell->lock);
 	answer->number = ++bell->last;
 	STAILQ_INSERT_TAIL(&bell->waiting, answer, next);
@@ -116,6 +119,7 @@ shca_bell_ring(struct shca_bell *bell, int fd, const void *bytes, size_t length)
 		free(answer);
 	}
 	pthread_mutex_unlock(&bell->lock);
+	shca_cancel_restore(cancelling);
 	return ret;
 }
 
@@ -163,6 +167,7 @@ take_answer(struct shca_bell *bell, int fd, struct msghdr *message, int flags, s
 {
 	struct iovec *iov = message->msg_iov;
 	const size_t nb = message->msg_iovlen;
+	const int cancelling = shca_cancel_disable();
 	const struct answer *answer;
 	struct rung rung;
 	struct iovec room = { .iov_base = &rung, .iov_len = sizeof(rung) };
@@ -181,6 +186,7 @@ take_answer(struct shca_bell *bell, int fd, struct msghdr *message, int flags, s
 			drop_first(bell);
 	}
 	pthread_mutex_unlock(&bell->lock);
+	shca_cancel_restore(cancelling);
 	return answer != NULL;
 }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "abi/entry/file.h"
+#include "client/cancel.h"
 #include "client/link.h"
 #include "preload/bell.h"
 
@@ -177,12 +178,16 @@ shca_fds_cuts(int fd, size_t size, ssize_t (*peek)(int fd))
 	return bytes < 0 ? -1 : size < (size_t)bytes;
 }
 
+/** The lock may be held. */
 static bool
 has_unread(int fd)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+	const int cancelling = shca_cancel_disable();
+	const int nb = poll(&pollfd, 1, 0);
 
-	return poll(&pollfd, 1, 0) == 1 && pollfd.revents == POLLIN;
+	shca_cancel_restore(cancelling);
+	return nb == 1 && pollfd.revents == POLLIN;
 }
 
 void

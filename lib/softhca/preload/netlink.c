@@ -10,6 +10,7 @@
 #include <sys/queue.h>
 #include <sys/socket.h>
 
+#include "client/cancel.h"
 #include "client/link.h"
 #include "nldev/nldev.h"
 #include "preload/route.h"
@@ -97,8 +98,8 @@ flush(struct shca_netlink *netlink, int fd, const struct sockaddr_nl *self)
 	}
 }
 
-int
-shca_netlink_request(struct shca_netlink *netlink, int fd, const void *bytes, size_t length)
+static int
+request(struct shca_netlink *netlink, int fd, const void *bytes, size_t length)
 {
 	struct datagrams answers = STAILQ_HEAD_INITIALIZER(answers);
 	struct shca_nldev nldev = { .send = wait_for_room, .arg = &answers };
@@ -123,15 +124,27 @@ shca_netlink_request(struct shca_netlink *netlink, int fd, const void *bytes, si
 	return ret;
 }
 
+int
+shca_netlink_request(struct shca_netlink *netlink, int fd, const void *bytes, size_t length)
+{
+	const int cancelling = shca_cancel_disable();
+	const int ret = request(netlink, fd, bytes, length);
+
+	shca_cancel_restore(cancelling);
+	return ret;
+}
+
 void
 shca_netlink_flush(struct shca_netlink *netlink, int fd)
 {
 	const int saved_errno = errno;
+	const int cancelling = shca_cancel_disable();
 	struct sockaddr_nl self;
 
 	pthread_mutex_lock(&netlink->lock);
 	if (!STAILQ_EMPTY(&netlink->waiting) && shca_netlink_address(fd, &self) == 0)
 		flush(netlink, fd, &self);
 	pthread_mutex_unlock(&netlink->lock);
+	shca_cancel_restore(cancelling);
 	errno = saved_errno;
 }

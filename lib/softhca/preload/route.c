@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/node.h"
+#include "client/cancel.h"
 #include "client/link.h"
 #include "config/options.h"
 #include "nldev/drvinfo.h"
@@ -33,11 +34,31 @@
 /** The root of all state, global because a preloaded library has no caller to keep it. */
 static struct {
 	pthread_mutex_t lock;
-	pid_t owner; /* of the set; a child starts its own */
+	int cancelling; /* what the thread that has the lock is to go back to */
+	pid_t owner;    /* of the set; a child starts its own */
 	bool has_options;
 	struct shca_options options;
 	struct shca_set *set;
 } root = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/** Files are read, nodes opened and threads joined meanwhile. */
+static void
+lock(void)
+{
+	const int cancelling = shca_cancel_disable();
+
+	pthread_mutex_lock(&root.lock);
+	root.cancelling = cancelling;
+}
+
+static void
+unlock(void)
+{
+	const int cancelling = root.cancelling;
+
+	pthread_mutex_unlock(&root.lock);
+	shca_cancel_restore(cancelling);
+}
 
 bool
 shca_route_is_active(void)
@@ -116,10 +137,10 @@ shca_route_find(const char *path, unsigned int *port)
 
 	if (path == NULL || !parse_path(path, port) || !shca_route_is_active())
 		return SHCA_ROUTE_ELSEWHERE;
-	pthread_mutex_lock(&root.lock);
+	lock();
 	exists = load_options() == 0 &&
 		(*port < root.options.nb_ports || *port == SHCA_NODE_RDMA_CM);
-	pthread_mutex_unlock(&root.lock);
+	unlock();
 	errno = saved_errno;
 	return exists ? SHCA_ROUTE_PORT : SHCA_ROUTE_ABSENT;
 }
@@ -265,10 +286,10 @@ shca_route_ucma(void)
 {
 	struct shca_ucma *ucma = NULL;
 
-	pthread_mutex_lock(&root.lock);
+	lock();
 	if (root.set != NULL && root.owner == getpid())
 		ucma = shca_set_has_ucma(root.set);
-	pthread_mutex_unlock(&root.lock);
+	unlock();
 	return ucma;
 }
 
@@ -318,14 +339,14 @@ shca_route_open(unsigned int port, bool cloexec)
 	const char *keeper = shca_route_keeper();
 	int ret;
 
-	pthread_mutex_lock(&root.lock);
+	lock();
 	if (keeper != NULL)
 		ret = open_kept(keeper, port, cloexec);
 	else if (port == SHCA_NODE_RDMA_CM)
 		ret = open_rdma_cm(cloexec);
 	else
 		ret = open_node(port, cloexec);
-	pthread_mutex_unlock(&root.lock);
+	unlock();
 	return ret;
 }
 
@@ -365,12 +386,12 @@ shca_route_adopt(int fd)
 	unsigned int port;
 
 	if (keeper != NULL && is_node(fd, &port)) {
-		pthread_mutex_lock(&root.lock);
+		lock();
 		watch_forks();
 		shca_link_use(keeper);
 		is_ours = load_options() == 0 && port < root.options.nb_ports &&
 			shca_fds_add_kept(fd, port) == 0;
-		pthread_mutex_unlock(&root.lock);
+		unlock();
 	}
 	errno = saved_errno;
 	return is_ours;
@@ -383,10 +404,10 @@ find_device(void *arg, unsigned int index)
 	struct shca_device *dev = NULL;
 
 	(void)arg;
-	pthread_mutex_lock(&root.lock);
+	lock();
 	if (root.set != NULL && root.owner == getpid())
 		dev = shca_set_device(root.set, index);
-	pthread_mutex_unlock(&root.lock);
+	unlock();
 	return dev;
 }
 
@@ -395,9 +416,9 @@ shca_route_nldev(struct shca_nldev *nldev)
 {
 	int ret;
 
-	pthread_mutex_lock(&root.lock);
+	lock();
 	ret = load_options();
-	pthread_mutex_unlock(&root.lock);
+	unlock();
 	/* Once read the options do not change. */
 	nldev->options = &root.options;
 	nldev->dir = getenv(SHCA_ENV_DIR);
@@ -439,10 +460,10 @@ shca_route_pause(void)
 {
 	if (!shca_route_is_active())
 		return false;
-	pthread_mutex_lock(&root.lock);
+	lock();
 	if (root.set != NULL && root.owner == getpid() && shca_set_pause(root.set))
 		return true;
-	pthread_mutex_unlock(&root.lock);
+	unlock();
 	return false;
 }
 
@@ -453,5 +474,5 @@ shca_route_resume(void)
 
 	if (ret != 0)
 		SHCA_ERR("cannot start the device thread again: %s", strerror(-ret));
-	pthread_mutex_unlock(&root.lock);
+	unlock();
 }
