@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -255,6 +256,38 @@ test_status_by_descriptor(void **state)
 	close(other);
 }
 
+/** Without a path the kernel decides: Linux before 6.11 refuses it (fs/stat.c vfs_fstatat()). */
+static void
+test_status_without_path(void **state)
+{
+	static const struct name extended = { "statx", STATAT };
+	int (*extend)(int, const char *, int, unsigned int, struct statx *) = find(&extended);
+	int other = open(make_link(), O_RDONLY);
+	struct statx wide;
+
+	(void)state;
+	assert_true(other >= 0);
+	for (int flags = 0; flags <= AT_EMPTY_PATH; flags += AT_EMPTY_PATH) {
+		const long ret = syscall(SYS_statx, other, NULL, flags, STATX_SIZE, &wide);
+		const int error = errno;
+
+		for (size_t i = 0; i < NB(fstat_names); i++) {
+			struct stat status;
+
+			if (!is_at(&fstat_names[i]))
+				continue;
+			errno = 0;
+			assert_int_equal(
+				call_statat(&fstat_names[i], other, NULL, &status, flags), ret);
+			assert_int_equal(ret == 0 ? status.st_size : errno, ret == 0 ? 3 : error);
+		}
+		errno = 0;
+		assert_int_equal(extend(other, NULL, flags, STATX_SIZE, &wide), ret);
+		assert_int_equal(ret == 0 ? (int)wide.stx_size : errno, ret == 0 ? 3 : error);
+	}
+	close(other);
+}
+
 /** Where there is no struct stat: as ls(1) and stat(1) ask. */
 static void
 test_extended_status(void **state)
@@ -356,6 +389,7 @@ main(void)
 		cmocka_unit_test(test_opening_others),
 		cmocka_unit_test(test_status_by_path),
 		cmocka_unit_test(test_status_by_descriptor),
+		cmocka_unit_test(test_status_without_path),
 		cmocka_unit_test(test_extended_status),
 		cmocka_unit_test(test_access),
 		cmocka_unit_test(test_other_requests),
