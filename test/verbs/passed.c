@@ -8,12 +8,14 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -159,6 +161,23 @@ write_command(int fd)
 		rig_die("write");
 }
 
+/** It is a device to whoever asks, by whichever call. */
+static void
+look(int fd)
+{
+	const char *keeper = getenv("SOFTHCA_KEEPER");
+	struct statx status;
+	int copy;
+
+	if (keeper != NULL && strcmp(keeper, "0") == 0)
+		return;
+	copy = dup(fd);
+	if (statx(copy, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0 ||
+		!S_ISCHR(status.stx_mode))
+		rig_die("statx");
+	close(copy);
+}
+
 /** Run the other process. */
 static void
 run_sender(int from)
@@ -172,6 +191,7 @@ run_sender(int from)
 	if (uar == MAP_FAILED)
 		rig_die("mmap");
 	write_command(fd);
+	look(fd);
 	import(fd);
 	/* The mapping stays. */
 	close(fd);

@@ -279,16 +279,32 @@ extend_status(const struct stat *node, void *status)
 	memcpy(status, &extended, sizeof(extended));
 }
 
+/** As try_passed(). */
+static void
+try_passed_extended(int fd, struct statx *status)
+{
+	struct stat node = { .st_mode = status->stx_mode, .st_nlink = status->stx_nlink };
+
+	try_passed(fd, &node);
+	if (node.st_mode != status->stx_mode)
+		extend_status(&node, status);
+}
+
 EXPORT int
 statx(int dir, const char *path, int flags, unsigned int mask, struct statx *status)
 {
+	const bool is_fd = is_of_fd(dir, path, flags);
 	struct stat node;
 	int ret = 0;
 
-	if (is_of_fd(dir, path, flags) ? !try_fstat(dir, &node) : !try_stat(path, &node, &ret))
-		return NEXT(statx)(dir, path, flags, mask, status);
-	if (ret == 0)
-		extend_status(&node, status);
+	if (is_fd ? try_fstat(dir, &node) : try_stat(path, &node, &ret)) {
+		if (ret == 0)
+			extend_status(&node, status);
+		return ret;
+	}
+	ret = NEXT(statx)(dir, path, flags, mask, status);
+	if (ret == 0 && is_fd)
+		try_passed_extended(dir, status);
 	return ret;
 }
 
