@@ -38,12 +38,21 @@ fail(int error, char **text, const char *format, ...)
 }
 
 static void
-be_patient(int fd)
+set_patience(int fd, int64_t ms)
 {
-	const struct timeval patience = { .tv_sec = PATIENCE_S };
+	const struct timeval patience = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
 static int
@@ -61,64 +70,18 @@ app_ctl_client_open(const char *path, char **text)
 
 	if (fd < 0)
 		return fail_to_connect(fd, path, text);
-	be_patient(fd);
+	set_patience(fd, PATIENCE_S * 1000);
 	return fd;
 }
 
-/** @param ret of sending the request */
-static int
-receive(int fd, int ret, char **text)
+/** @return the process at the other end, or 0: it is in another namespace of processes. */
+static pid_t
+peer_of(int fd)
 {
-	size_t length = 0;
-	bool is_ok = false;
-	char *body;
+	struct ucred peer = { .pid = 0 };
+	socklen_t length = sizeof(peer);
 
-	if (ret == 0)
-		ret = shca_ctl_socket_receive_head(fd, &is_ok, &length);
-
-	if (ret == -EPROTO || (ret == 0 && length > ANSWER_MAX))
-		return fail(-EPROTO, text, "not a device's answer");
-	if (ret != 0)
-		return fail(ret, text, "no answer: %s",
-			ret == -EAGAIN ? "the program stands still" : strerror(-ret));
-	body = malloc(length + 1);
-	if (body == NULL)
-		return fail(-ENOMEM, text, "out of memory");
-	if (shca_ctl_socket_receive(fd, body, length) != 0) {
-		free(body);
-		return fail(-EPIPE, text, "the answer broke off");
-	}
-	body[length] = '\0';
-	*text = body;
-	return is_ok ? 0 : -EREMOTEIO;
-}
-
-int
-app_ctl_client_ask(int fd, const char *line, char **text)
-{
-	return receive(fd, shca_ctl_socket_send(fd, line), text);
-}
-
-int
-app_ctl_client_once(const char *path, const char *line, char **text)
-{
-	int fd = app_ctl_client_open(path, text);
-	int ret;
-
-	if (fd < 0)
-		return fd;
-	ret = app_ctl_client_ask(fd, line, text);
-	close(fd);
-	return ret;
-}
-
-static int64_t
-now_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.pid : 0;
 }
 
 /** @return whether somebody has stopped the process: job control, or a debugger. */
@@ -139,6 +102,88 @@ stands_still(pid_t pid)
 	return state != NULL && state[1] == ' ' && (state[2] == 'T' || state[2] == 't');
 }
 
+/** @return @p error of sending or receiving, with a text. */
+static int
+fail_to_ask(int fd, int error, char **text)
+{
+	if (error == -EPROTO)
+		return fail(error, text, "not a device's answer");
+	if (error == -EAGAIN)
+		return stands_still(peer_of(fd))
+			? fail(error, text, "no answer: the program stands still")
+			: fail(error, text, "no answer in %d seconds", PATIENCE_S);
+	return fail(error, text, "no answer: %s", strerror(-error));
+}
+
+/** Receive exactly @p length bytes, until @p end_ms. @return 0 or a negative errno: -EAGAIN: the
+ * other side stands still, or it is too late. */
+static int
+receive_bytes(int fd, char *bytes, size_t length, int64_t end_ms)
+{
+	while (length != 0) {
+		const ssize_t got = recv(fd, bytes, length, 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 && errno == EAGAIN && now_ms() < end_ms && !stands_still(peer_of(fd)))
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : -ECONNRESET;
+		bytes += got;
+		length -= (size_t)got;
+	}
+	return 0;
+}
+
+/** Take the answer to a request that was sent. @param end_ms until when more of one that has begun
+ * is waited for, while its program runs @return 0 or a negative errno, with a text */
+static int
+receive(int fd, int64_t end_ms, char **text)
+{
+	size_t length = 0;
+	bool is_ok = false;
+	char *body;
+	int ret = shca_ctl_socket_receive_head(fd, &is_ok, &length);
+
+	if (ret == 0 && length > ANSWER_MAX)
+		ret = -EPROTO;
+	if (ret != 0)
+		return fail_to_ask(fd, ret, text);
+	body = malloc(length + 1);
+	if (body == NULL)
+		return fail(-ENOMEM, text, "out of memory");
+	ret = receive_bytes(fd, body, length, end_ms);
+	if (ret != 0) {
+		free(body);
+		return ret == -EAGAIN ? fail_to_ask(fd, ret, text)
+				      : fail(-EPIPE, text, "the answer broke off");
+	}
+	body[length] = '\0';
+	*text = body;
+	return is_ok ? 0 : -EREMOTEIO;
+}
+
+int
+app_ctl_client_ask(int fd, const char *line, char **text)
+{
+	const int ret = shca_ctl_socket_send(fd, line);
+
+	return ret == 0 ? receive(fd, 0, text) : fail_to_ask(fd, ret, text);
+}
+
+int
+app_ctl_client_once(const char *path, const char *line, char **text)
+{
+	int fd = app_ctl_client_open(path, text);
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	ret = app_ctl_client_ask(fd, line, text);
+	close(fd);
+	return ret;
+}
+
 /** @return the process that a socket's name has, as it knows itself, or 0. */
 static pid_t
 pid_in_name(const char *path)
@@ -153,21 +198,31 @@ pid_in_name(const char *path)
 static void
 send_to(struct app_ctl_asked *asked, const char *line)
 {
-	struct ucred peer = { .pid = 0 };
-	socklen_t length = sizeof(peer);
+	pid_t peer;
 
 	asked->fd = shca_ctl_socket_try(asked->path);
-	if (asked->fd >= 0) {
-		be_patient(asked->fd);
-		if (getsockopt(asked->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-			peer.pid != 0)
-			asked->pid = peer.pid;
-		asked->ret = shca_ctl_socket_send(asked->fd, line);
-		if (asked->ret == 0)
-			asked->ret = -EAGAIN;
-	} else if (asked->fd != -EAGAIN) {
-		asked->ret = fail_to_connect(asked->fd, asked->path, &asked->text);
+	if (asked->fd < 0) {
+		if (asked->fd != -EAGAIN)
+			asked->ret = fail_to_connect(asked->fd, asked->path, &asked->text);
+		return;
 	}
+	set_patience(asked->fd, MOMENT_MS);
+	peer = peer_of(asked->fd);
+	if (peer != 0)
+		asked->pid = peer;
+	asked->ret = shca_ctl_socket_send(asked->fd, line);
+	if (asked->ret == 0)
+		asked->ret = -EAGAIN;
+	else
+		asked->ret = fail_to_ask(asked->fd, asked->ret, &asked->text);
+}
+
+/** @return whether it will not answer: it stands still, or it is not known who has no room for one
+ * more that asks. */
+static bool
+is_silent(const struct app_ctl_asked *asked)
+{
+	return stands_still(asked->pid) || (asked->fd < 0 && asked->pid == 0);
 }
 
 /** @return how many may still answer; their descriptors are in @p fds. */
@@ -181,8 +236,8 @@ look(struct app_ctl_asked *asked, unsigned int nb, const char *line, int64_t wai
 		if (asked[i].fd < 0 && asked[i].ret == -EAGAIN)
 			send_to(&asked[i], line);
 		fds[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
-		if (asked[i].ret != -EAGAIN || asked[i].text != NULL ||
-			(waited_ms >= MOMENT_MS && stands_still(asked[i].pid)))
+		if (asked[i].ret != -EAGAIN || asked[i].text != NULL || asked[i].broke_off ||
+			(waited_ms >= MOMENT_MS && is_silent(&asked[i])))
 			continue;
 		fds[i].fd = asked[i].fd;
 		nb_left++;
@@ -190,14 +245,36 @@ look(struct app_ctl_asked *asked, unsigned int nb, const char *line, int64_t wai
 	return nb_left;
 }
 
+/** Take an answer; whose does not come to its end is one that does not answer. */
+static void
+take(struct app_ctl_asked *asked, int64_t end_ms)
+{
+	asked->ret = receive(asked->fd, end_ms, &asked->text);
+	asked->broke_off = asked->ret == -EAGAIN;
+	if (asked->broke_off) {
+		free(asked->text);
+		asked->text = NULL;
+	}
+}
+
+/** Say who does not answer. */
+static void
+name_silent(struct app_ctl_asked *asked)
+{
+	if (asked->pid == 0)
+		(void)fail(-EAGAIN, &asked->text, "%s: its process does not answer", asked->path);
+	else
+		(void)fail(-EAGAIN, &asked->text, "process %d does not answer%s", (int)asked->pid,
+			stands_still(asked->pid) ? ": it stands still" : "");
+}
+
 void
 app_ctl_client_all(struct app_ctl_asked *asked, unsigned int nb, const char *line,
 	bool (*is_enough)(const struct app_ctl_asked *answered, void *arg), void *arg)
 {
 	struct pollfd *fds = calloc(nb + 1, sizeof(*fds));
-	const int64_t start = now_ms();
+	const int64_t start = now_ms(), end = start + PATIENCE_S * 1000;
 	bool goes_on = fds != NULL;
-	int64_t waited_ms;
 
 	for (unsigned int i = 0; i < nb; i++)
 		asked[i] = (struct app_ctl_asked){
@@ -206,21 +283,19 @@ app_ctl_client_all(struct app_ctl_asked *asked, unsigned int nb, const char *lin
 			.pid = pid_in_name(asked[i].path),
 			.fd = -1,
 		};
-	while (goes_on && (waited_ms = now_ms() - start) < PATIENCE_S * 1000 &&
-		look(asked, nb, line, waited_ms, fds) != 0) {
+	while (goes_on && now_ms() < end && look(asked, nb, line, now_ms() - start, fds) != 0) {
 		if (poll(fds, nb, STEP_MS) <= 0)
 			continue;
 		for (unsigned int i = 0; i < nb && goes_on; i++) {
 			if (fds[i].fd < 0 || fds[i].revents == 0)
 				continue;
-			asked[i].ret = receive(asked[i].fd, 0, &asked[i].text);
+			take(&asked[i], end);
 			goes_on = is_enough == NULL || !is_enough(&asked[i], arg);
 		}
 	}
 	for (unsigned int i = 0; i < nb; i++) {
 		if (goes_on && asked[i].ret == -EAGAIN && asked[i].text == NULL)
-			(void)fail(-EAGAIN, &asked[i].text,
-				"process %d does not answer: it stands still", (int)asked[i].pid);
+			name_silent(&asked[i]);
 		if (asked[i].fd >= 0)
 			close(asked[i].fd);
 	}

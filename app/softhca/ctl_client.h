@@ -23,7 +23,10 @@ struct app_ctl_asked {
 	int ret;    /**< 0 or a negative errno: -EAGAIN: it does not answer */
 	char *text; /**< the answer, or a message; NULL: it was not needed. The caller frees it */
 	pid_t pid;  /**< the process, once it is known */
-	int fd;     /**< to itself */
+	/** @{ To itself. */
+	int fd;
+	bool broke_off; /**< the answer, in the middle */
+			/** @} */
 };
 /**
  * Send one request to all at once, and wait for the answers together; not for those that stand

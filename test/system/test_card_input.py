@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 from harness import card as cards
@@ -193,16 +194,21 @@ def test_sockets_that_nobody_answers():
         assert "PORT_ACTIVE" in cards.run_on(card, "ibv_devinfo").stdout
 
 
+def fill_backlog(path, kind):
+    """Connect to who accepts nobody, until there is no room."""
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            with socket.socket(socket.AF_UNIX, kind | socket.SOCK_NONBLOCK) as client:
+                client.connect(str(path))
+
+
 def test_a_keeper_that_stands_still():
     """Whoever looks at it takes a place among those who wait to be accepted, until there is no other."""
     with cards.up("wire=null") as card, cards.up("wire=null") as other:
         keeper = cards.keeper_of(card)
         os.kill(keeper, signal.SIGSTOP)
         try:
-            with contextlib.suppress(BlockingIOError):
-                while True:
-                    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK) as client:
-                        client.connect(str(cards.directory(card) / "keeper"))
+            fill_backlog(cards.directory(card) / "keeper", socket.SOCK_SEQPACKET)
             done = cards.softhca("list")
             assert f"{card:16} its keeper does not answer\n" in done.stdout and f"{other:16} process " in done.stdout
             done = cards.softhca("top", "--once", card, check=False)
@@ -210,6 +216,14 @@ def test_a_keeper_that_stands_still():
                 125, f"softhca top: process {keeper} does not answer: it stands still\n")
             text = cards.softhca("top", "--once").stdout
             assert other in text.splitlines()[0] and card not in text.splitlines()[0]
+            # Whose process it is cannot be told any more.
+            fill_backlog(cards.directory(card) / "ctl", socket.SOCK_STREAM)
+            start = time.monotonic()
+            done = cards.softhca("top", "--once", card, check=False)
+            assert (done.returncode, done.stdout) == (
+                125, f"softhca top: {cards.directory(card)}/ctl: its process does not answer\n")
+            # Less than the minute for which one that runs is waited for.
+            assert time.monotonic() - start < 30
         finally:
             os.kill(keeper, signal.SIGCONT)
         until(lambda: f"{card:16} process {keeper} mlx5_0" in cards.softhca("list").stdout)

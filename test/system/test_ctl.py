@@ -296,6 +296,34 @@ def test_who_stands_still_is_not_waited_for():
         "frozen"]
 
 
+# Stops itself where it has said a part of what it announced.
+BREAKS_OFF = """
+import os, signal, socket
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(f"ctl.{os.getpid()}.0")
+listener.listen()
+print(os.getpid(), flush=True)
+while True:
+    client = listener.accept()[0]
+    if client.recv(100):
+        client.send(b"ok 1000\\n1 half")
+        os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+def test_who_stops_in_the_middle_of_an_answer_is_not_waited_for(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", BREAKS_OFF], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as program:
+        try:
+            pid = int(program.stdout.readline())
+            start = time.monotonic()
+            said = ctl("devices", env=dict(os.environ, SOFTHCA_DIR=str(tmp_path)))
+            assert said == (0, "", f"softhca ctl: process {pid} does not answer: it stands still\n")
+            # Less than the minute for which one that runs is waited for.
+            assert time.monotonic() - start < 30
+        finally:
+            program.kill()
+
+
 def test_child_does_not_keep_the_socket():
     """A process that lives on as its child's inheritance would leave everybody waiting."""
     forker = """
