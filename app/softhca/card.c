@@ -112,6 +112,8 @@ app_card_lock(const char *name, const char *dir)
 	if (keeper >= 0)
 		fprintf(stderr, "softhca: %s is up already: process %d keeps it\n", name,
 			(int)keeper);
+	else if (keeper == -EAGAIN)
+		fprintf(stderr, "softhca: %s: %s\n", name, app_card_why(keeper));
 	else
 		fprintf(stderr, "softhca: %s is on its way up or down: another softhca has it\n",
 			name);
@@ -201,6 +203,13 @@ app_card_keeper(const char *dir)
 	if (fd >= 0)
 		close(fd);
 	return ret;
+}
+
+const char *
+app_card_why(int error)
+{
+	/* So connect() ends that has waited for a keeper that stands still. */
+	return error == -EAGAIN ? "its keeper does not answer" : strerror(-error);
 }
 
 void

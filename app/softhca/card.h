@@ -31,6 +31,8 @@ int app_card_find(const char *name, char *dir, size_t size);
 /** @return the process that keeps the card of @p dir, or a negative errno: -ECONNREFUSED and
  * -ENOENT: it has none (any more). */
 pid_t app_card_keeper(const char *dir);
+/** @return what to say of that errno. */
+const char *app_card_why(int error);
 /** Call a function for each card that this user may see. */
 void app_card_each(void (*visit)(const char *name, const char *dir));
 

@@ -176,7 +176,7 @@ exec_on(const struct app_options *wanted, char *argv[])
 	if (keeper < 0) {
 		fprintf(stderr, "softhca: %s: %s\n", wanted->on,
 			keeper == -ECONNREFUSED ? "its keeper is gone; softhca down clears it away"
-						: strerror(-keeper));
+						: app_card_why(keeper));
 		return APP_FAILED;
 	}
 	if (app_env_set(dir, wanted->sys) != 0 || (wanted->sys && app_sys_show(dir) != 0))

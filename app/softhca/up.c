@@ -167,7 +167,7 @@ app_down(int argc, char *argv[])
 	if (keeper >= 0)
 		return end_card(name, dir, keeper);
 	if (keeper != -ECONNREFUSED && keeper != -ENOENT) {
-		fprintf(stderr, "softhca: %s: %s\n", name, strerror(-keeper));
+		fprintf(stderr, "softhca: %s: %s\n", name, app_card_why(keeper));
 		return APP_FAILED;
 	}
 	lock = app_card_lock(name, dir);
@@ -191,7 +191,7 @@ print_card(const char *name, const char *dir)
 		printf("%-16s %s\n", name,
 			keeper == -EACCES ? "of another user, who lets no other in"
 				: keeper == -EAGAIN
-				? "its keeper does not answer"
+				? app_card_why(keeper)
 				: "without its keeper: softhca down clears it away");
 		return;
 	}

@@ -211,6 +211,9 @@ def test_a_keeper_that_stands_still():
             fill_backlog(cards.directory(card) / "keeper", socket.SOCK_SEQPACKET)
             done = cards.softhca("list")
             assert f"{card:16} its keeper does not answer\n" in done.stdout and f"{other:16} process " in done.stdout
+            for words in (("up", card), ("down", card), ("run", "--on", card, "--", "true")):
+                done = cards.softhca(*words, check=False)
+                assert (done.returncode, done.stdout) == (125, f"softhca: {card}: its keeper does not answer\n"), words
             done = cards.softhca("top", "--once", card, check=False)
             assert (done.returncode, done.stdout) == (
                 125, f"softhca top: process {keeper} does not answer: it stands still\n")
