@@ -62,18 +62,16 @@ version(int argc, char *argv[])
 	return 0;
 }
 
-/** Standard descriptors that are closed: what is opened next must not be taken for one of them. For
- * a command they are closed again. */
+/** Standard descriptors that are closed: what is opened next must not be taken for one of them. As
+ * when they are closed reading and writing fail. For a command they are closed again. */
 static void
 fill_streams(void)
 {
-	int fd;
+	static const int contrary[] = { O_WRONLY, O_RDONLY, O_RDONLY };
 
-	do
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", contrary[fd] | O_CLOEXEC) < 0)
+			return;
 }
 
 int

@@ -92,6 +92,8 @@ def test_closed_streams(closed):
     try:
         assert re.search(rf"^{card} +process \d+ mlx5_0$", cards.softhca("list").stdout, re.M)
         number = int(">" in closed[:1])
+        # What cannot be told is not done.
+        assert run(paths.SOFTHCA, "ctl", "--on", card, "dump") == int(">&-" in closed)
         for argv in (cards.on(card), [paths.SOFTHCA, "run", "--"]):
             command = f"ibv_devinfo > /dev/null && [ ! -e /proc/self/fd/{number} ]"
             assert run(*argv, "sh", "-c", command) == 0
