@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/node.h"
 #include "config/model.h"
+#include "config/model_speed.h"
 #include "config/options.h"
 #include "config/options_ports.h"
 #include "sysfs/paths.h"
@@ -241,32 +242,13 @@ set_addresses(struct values *values, const uint8_t *mac)
 		mac[2], mac[3], mac[4], mac[5]);
 }
 
-/** Linux core/sysfs.c rate_show(): lanes, and what InfiniBand calls their speed, as a query tells
- * them; the rate follows from both. */
+/** Linux core/sysfs.c rate_show(): the rate follows from width and speed, as a query tells them. */
 static void
 set_rate(struct values *values, uint32_t speed_mbps)
 {
-	static const struct {
-		uint32_t mbps;
-		unsigned int lanes, lane_mbps;
-		const char *speed;
-	} modes[] = {
-		{ 2500, 1, 2500, "SDR" },
-		{ 5000, 1, 5000, "DDR" },
-		{ 10000, 1, 10000, "QDR" },
-		{ 25000, 1, 25000, "EDR" },
-		{ 40000, 4, 10000, "QDR" },
-		{ 50000, 2, 25000, "EDR" },
-		{ 100000, 4, 25000, "EDR" },
-		{ 200000, 4, 50000, "HDR" },
-		{ 400000, 4, 100000, "NDR" },
-	};
-	size_t i = 0;
+	const struct shca_model_speed *speed = shca_model_speed_of(speed_mbps);
 
-	while (i + 1 < sizeof(modes) / sizeof(modes[0]) && modes[i].mbps < speed_mbps)
-		i++;
-	SET(VALUE_RATE, "%g Gb/sec (%uX %s)", modes[i].lanes * modes[i].lane_mbps / 1000.0,
-		modes[i].lanes, modes[i].speed);
+	SET(VALUE_RATE, "%g Gb/sec (%uX %s)", speed->mbps / 1000.0, speed->lanes, speed->name);
 }
 
 static bool

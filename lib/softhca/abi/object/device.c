@@ -14,9 +14,10 @@
 #include "abi/core/mmap.h"
 #include "abi/object/commands.h"
 #include "abi/object/methods.h"
-#include "base/node.h"
 #include "base/clock.h"
+#include "base/node.h"
 #include "config/model.h"
+#include "config/model_speed.h"
 #include "hw/queue/loopback.h"
 #include "hw/roce/gid.h"
 #include "hw/roce/group.h"
@@ -357,37 +358,15 @@ shca_device_write_query_ex(struct shca_write *write)
 	return shca_user_write(write->driver_out, &driver_response, known);
 }
 
-/** Width and speed of a link mode, as mlx5_ib's translate_eth_proto_oper reports them; a speed
- * between two rows takes the higher one. */
-static const struct {
-	uint32_t mbps;
-	uint8_t width; /* 1: 1x, 2: 4x, 16: 2x */
-	uint8_t speed; /* 1 SDR, 2 DDR, 4 QDR, 32 EDR, 64 HDR, 128 NDR */
-} link_modes[] = {
-	{ 1000, 1, 1 },
-	{ 2500, 1, 1 },
-	{ 5000, 1, 2 },
-	{ 10000, 1, 4 },
-	{ 25000, 1, 32 },
-	{ 40000, 2, 4 },
-	{ 50000, 16, 32 },
-	{ 100000, 2, 32 },
-	{ 200000, 2, 64 },
-	{ 400000, 2, 128 },
-};
-
 static void
 fill_link(const struct shca_file *file, uint32_t port, struct ib_uverbs_query_port_resp *response)
 {
 	const struct shca_device_conf *conf = shca_device_conf(file->dev);
 	bool is_active = shca_device_is_active(file->dev, port);
-	size_t i = 0;
+	const struct shca_model_speed *speed = shca_model_speed_of(conf->speed_mbps);
 
-	while (i + 1 < sizeof(link_modes) / sizeof(link_modes[0]) &&
-		link_modes[i].mbps < conf->speed_mbps)
-		i++;
-	response->active_width = link_modes[i].width;
-	response->active_speed = link_modes[i].speed;
+	response->active_width = speed->width;
+	response->active_speed = speed->code;
 	response->state = is_active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
 	/* IBTA PortPhysicalState: 5 LinkUp, 3 Disabled. */
 	response->phys_state = is_active ? 5 : 3;
