@@ -4,6 +4,7 @@
  * nldev_stat_del_doit(). */
 #include "nldev/stat.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -15,7 +16,23 @@
 #include "nldev/call.h"
 #include "nldev/counter.h"
 #include "nldev/res.h"
+#include "sysfs/paths.h"
 #include "sysfs/tree.h"
+
+/** A counter of most queue pairs is the largest message: nobody looks for room in it. What ports
+ * alone count is not in it (is_of_port()), but has room. */
+#define ATTR_BYTES(length) (MNL_ATTR_HDRLEN + MNL_ALIGN(length))
+#define VALUE_BYTES(name)  ATTR_BYTES(ATTR_BYTES(sizeof(name)) + ATTR_BYTES(sizeof(uint64_t)))
+#define ADD_VALUE(name)    +VALUE_BYTES(name)
+#define NUMBERS_BYTES(nb)  ((nb)*ATTR_BYTES(sizeof(uint32_t)))
+#define DEVICE_NAME_BYTES  ATTR_BYTES(sizeof("mlx5_4294967295"))
+static_assert(MNL_NLMSG_HDRLEN + NUMBERS_BYTES(1) + DEVICE_NAME_BYTES + 2 * ATTR_BYTES(0) +
+			NUMBERS_BYTES(5) +
+			ATTR_BYTES(SHCA_COUNTER_QPS_MAX * ATTR_BYTES(NUMBERS_BYTES(1))) +
+			ATTR_BYTES(
+				VALUE_BYTES("out_of_buffer") SHCA_TREE_ROCE_COUNTERS(ADD_VALUE)) <=
+		SHCA_NLDEV_MESSAGE_MAX,
+	"a message of a counter has all its queue pairs");
 
 static void
 put_value(struct nlmsghdr *message, const char *name, uint64_t value)
