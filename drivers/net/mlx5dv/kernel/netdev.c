@@ -65,6 +65,7 @@ request(unsigned int ifindex, unsigned long code, struct ifreq *ifr)
 {
 	char name[IF_NAMESIZE];
 	int ret, fd = open_for(ifindex);
+	bool was_known = false;
 
 	if (fd < 0)
 		return fd;
@@ -75,12 +76,12 @@ request(unsigned int ifindex, unsigned long code, struct ifreq *ifr)
 		 */
 		if (ret != -ENODEV || i == RENAME_TRIES || find_name(fd, ifindex, name) != 0)
 			break;
-		if (strcmp(name, ifr->ifr_name) == 0) {
-			/* Detached, by a reset for example: that answer stands. */
-			if (is_known(fd, name))
-				break;
+		/* Detached, by a reset for example: that answer stands. */
+		if (was_known && strcmp(name, ifr->ifr_name) == 0)
+			break;
+		was_known = is_known(fd, name);
+		if (!was_known)
 			rte_delay_us_sleep(RENAME_PAUSE_US);
-		}
 		memcpy(ifr->ifr_name, name, sizeof(ifr->ifr_name));
 		ret = 0;
 	}

@@ -205,7 +205,7 @@ a_netdev_that_is_renamed_meanwhile_is_found(void **state)
 	fake.refused = SIOCSIFMTU;
 	fake.error = ENODEV;
 	assert_int_equal(mdv_netdev_set_mtu(FAKE_INDEX, 1300), -ENODEV);
-	assert_int_equal(fake.nb_requests, 4);
+	assert_int_equal(fake.nb_requests, 6);
 }
 
 /** By its index it is, but for a while by neither name. */
@@ -216,12 +216,16 @@ a_netdev_that_is_being_renamed_is_waited_for(void **state)
 	uint16_t mtu = 0;
 
 	(void)state;
-	fake.nb_unknown = 20;
-	assert_int_equal(mdv_netdev_get_name(FAKE_INDEX, name), 0);
-	assert_int_equal(fake.nb_unknown, 20);
-	assert_int_equal(mdv_netdev_get_mtu(FAKE_INDEX, &mtu), 0);
-	assert_int_equal(fake.nb_unknown, 0);
-	assert_int_equal(mtu, 1500);
+	/* It ends behind either of the two questions by name. */
+	for (unsigned int nb = 20; nb <= 21; nb++) {
+		fake.nb_unknown = nb;
+		assert_int_equal(mdv_netdev_get_name(FAKE_INDEX, name), 0);
+		assert_int_equal(fake.nb_unknown, nb);
+		mtu = 0;
+		assert_int_equal(mdv_netdev_get_mtu(FAKE_INDEX, &mtu), 0);
+		assert_int_equal(fake.nb_unknown, 0);
+		assert_int_equal(mtu, 1500);
+	}
 }
 
 static void
