@@ -122,13 +122,14 @@ receive_bytes(int fd, char *bytes, size_t length, int64_t end_ms)
 {
 	while (length != 0) {
 		const ssize_t got = recv(fd, bytes, length, 0);
+		const int error = got < 0 ? errno : ECONNRESET;
 
-		if (got < 0 && errno == EINTR)
+		if (got < 0 && error == EINTR)
 			continue;
-		if (got < 0 && errno == EAGAIN && now_ms() < end_ms && !stands_still(peer_of(fd)))
+		if (got < 0 && error == EAGAIN && now_ms() < end_ms && !stands_still(peer_of(fd)))
 			continue;
 		if (got <= 0)
-			return got < 0 ? -errno : -ECONNRESET;
+			return -error;
 		bytes += got;
 		length -= (size_t)got;
 	}

@@ -223,8 +223,10 @@ receive(int fd, struct arrival *arrival, void *room, size_t size)
 	arrival->nb_fds = 0;
 	/* Of another version, whose replies have other lengths. */
 	if (length >= (ssize_t)SHCA_REPLY_SINCE_1 && arrival->reply.type == SHCA_REPLY_DONE &&
-		arrival->reply.ret == -EPROTONOSUPPORT)
+		arrival->reply.ret == -EPROTONOSUPPORT) {
+		arrival->reply.nb_writes = 0;
 		return 0;
+	}
 	if (length < (ssize_t)sizeof(arrival->reply))
 		return -EIO;
 	cmsg = CMSG_FIRSTHDR(&header);
