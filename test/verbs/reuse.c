@@ -127,12 +127,31 @@ ask_netlink(void)
 	close(netlink);
 }
 
+/** No node is open: netlink alone has left a connection. */
+static void
+open_in_child(void)
+{
+	int status = -1;
+	pid_t pid;
+
+	ask_netlink();
+	pid = fork();
+	if (pid == 0) {
+		rig_open();
+		give_commands();
+		_exit(rig_close());
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid, pid);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, status);
+}
+
 int
 main(void)
 {
 	static void (*const uses[])(
 		void) = { give_commands, ask_netlink, make_child, make_quiet_child };
 
+	open_in_child();
 	rig_open();
 	for (unsigned int i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
 		give_commands();

@@ -112,11 +112,13 @@ request(struct shca_netlink *netlink, int fd, const void *bytes, size_t length)
 	if (ret != 0)
 		return ret;
 	nldev.portid = self.nl_pid;
-	if (keeper != NULL)
+	if (keeper != NULL) {
+		shca_route_watch_forks();
 		ret = shca_link_netlink(
 			keeper, bytes, length, self.nl_pid, wait_for_room, &answers);
-	else
+	} else {
 		ret = shca_nldev_answer(&nldev, bytes, length);
+	}
 	pthread_mutex_lock(&netlink->lock);
 	STAILQ_CONCAT(&netlink->waiting, &answers);
 	flush(netlink, fd, &self);

@@ -214,6 +214,14 @@ watch_forks(void)
 	is_registered = true;
 }
 
+void
+shca_route_watch_forks(void)
+{
+	lock();
+	watch_forks();
+	unlock();
+}
+
 /**
  * Close the set at exit, which flushes the wires' files. A destructor runs after the application's
  * own atexit functions, which may still use the device.

@@ -55,6 +55,9 @@ int shca_route_ask(const struct shca_nldev *nldev, const char *netdev, void *com
 void shca_route_drvinfo(const void *request);
 /** In a child: forget what is the parent's, and locks that anyone held. */
 void shca_route_forked(void);
+/** A child of fork() must not use what its parent has with a keeper: for connections that are made
+ * before a node is opened. */
+void shca_route_watch_forks(void);
 /** Device number of the node of @p port. */
 unsigned long shca_route_rdev(unsigned int port);
 
