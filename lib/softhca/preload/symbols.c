@@ -48,13 +48,17 @@ int __fxstatat64(int version, int dir, const char *path, struct stat64 *status, 
 static bool
 try_open(const char *path, int flags, int *fd)
 {
+	const int saved_errno = errno;
 	unsigned int port;
+	int ret;
 
 	/* O_PATH opens no device: a link to a node's descriptor leads to that. */
 	switch ((flags & O_PATH) != 0 ? shca_route_find(path, &port)
 				      : shca_route_find_open(path, &port)) {
 	case SHCA_ROUTE_PORT:
-		*fd = shca_next_answer(shca_route_open(port, (flags & O_CLOEXEC) != 0));
+		ret = shca_route_open(port, (flags & O_CLOEXEC) != 0);
+		errno = saved_errno;
+		*fd = shca_next_answer(ret);
 		return true;
 	case SHCA_ROUTE_ABSENT:
 		*fd = shca_next_answer(-ENOENT);
