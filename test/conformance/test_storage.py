@@ -50,6 +50,7 @@ def hugepages_of_its_own():
         yield
 
 
+@pytest.mark.long
 @pytest.mark.skipif(TGTD is None or shutil.which("iscsi-test-cu") is None, reason="no target, or no initiator")
 @pytest.mark.parametrize("place", PLACES)
 def test_iser(place, tmp_path):
