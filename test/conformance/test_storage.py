@@ -50,7 +50,6 @@ def hugepages_of_its_own():
         yield
 
 
-@pytest.mark.long
 @pytest.mark.skipif(TGTD is None or shutil.which("iscsi-test-cu") is None, reason="no target, or no initiator")
 @pytest.mark.parametrize("place", PLACES)
 def test_iser(place, tmp_path):

@@ -12,8 +12,7 @@ from harness import host
 from harness.patience import PATIENCE, until
 from harness.switch import VSWITCHD, switch_between_two_hosts
 
-# Long: beside it tests that have hugepages find too few of them now and then.
-pytestmark = [pytest.mark.skipif(VSWITCHD is None, reason="Open vSwitch is not unpacked"), pytest.mark.long]
+pytestmark = pytest.mark.skipif(VSWITCHD is None, reason="Open vSwitch is not unpacked")
 
 
 @pytest.fixture(autouse=True)

@@ -270,4 +270,7 @@ def hugepages(megabytes, directory):
         try:
             yield directory
         finally:
+            # What EAL leaves would stay as long as a process in whose namespace of mounts this one is, too (ip netns exec).
+            for file in pathlib.Path(directory).iterdir():
+                file.unlink()
             run("umount", directory)
