@@ -12,9 +12,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "ctl/ctl_socket.h"
+#include "keeper/stop.h"
 
 /** A device may take so long to answer: a debugger may have stopped it. */
 #define PATIENCE_S 60
@@ -44,15 +45,6 @@ set_patience(int fd, int64_t ms)
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-}
-
-static int64_t
-now_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
 static int
@@ -88,18 +80,9 @@ peer_of(int fd)
 static bool
 stands_still(pid_t pid)
 {
-	char path[32], line[512];
-	const char *state;
-	FILE *stat;
+	const char state = pid != 0 ? shca_stop_state(pid) : '\0';
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	stat = pid != 0 ? fopen(path, "re") : NULL;
-	if (stat == NULL)
-		return false;
-	line[fread(line, 1, sizeof(line) - 1, stat)] = '\0';
-	state = strrchr(line, ')');
-	fclose(stat);
-	return state != NULL && state[1] == ' ' && (state[2] == 'T' || state[2] == 't');
+	return state == 'T' || state == 't';
 }
 
 /** @return @p error of sending or receiving, with a text. */
@@ -126,7 +109,8 @@ receive_bytes(int fd, char *bytes, size_t length, int64_t end_ms)
 
 		if (got < 0 && error == EINTR)
 			continue;
-		if (got < 0 && error == EAGAIN && now_ms() < end_ms && !stands_still(peer_of(fd)))
+		if (got < 0 && error == EAGAIN && shca_clock_ms() < end_ms &&
+			!stands_still(peer_of(fd)))
 			continue;
 		if (got <= 0)
 			return -error;
@@ -274,7 +258,7 @@ app_ctl_client_all(struct app_ctl_asked *asked, unsigned int nb, const char *lin
 	bool (*is_enough)(const struct app_ctl_asked *answered, void *arg), void *arg)
 {
 	struct pollfd *fds = calloc(nb + 1, sizeof(*fds));
-	const int64_t start = now_ms(), end = start + PATIENCE_S * 1000;
+	const int64_t start = shca_clock_ms(), end = start + PATIENCE_S * 1000;
 	bool goes_on = fds != NULL;
 
 	for (unsigned int i = 0; i < nb; i++)
@@ -284,7 +268,8 @@ app_ctl_client_all(struct app_ctl_asked *asked, unsigned int nb, const char *lin
 			.pid = pid_in_name(asked[i].path),
 			.fd = -1,
 		};
-	while (goes_on && now_ms() < end && look(asked, nb, line, now_ms() - start, fds) != 0) {
+	while (goes_on && shca_clock_ms() < end &&
+		look(asked, nb, line, shca_clock_ms() - start, fds) != 0) {
 		if (poll(fds, nb, STEP_MS) <= 0)
 			continue;
 		for (unsigned int i = 0; i < nb && goes_on; i++) {

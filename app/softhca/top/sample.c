@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "base/clock.h"
 #include "ctl_client.h"
 
 enum {
@@ -305,10 +305,7 @@ set_rates(const struct app_list *list, const struct app_list *before, double sec
 static double
 now(void)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+	return (double)shca_clock_ns() * 1e-9;
 }
 
 struct app_sample *

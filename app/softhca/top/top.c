@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include "app.h"
+#include "base/clock.h"
 #include "card.h"
 #include "ctl/ctl_socket.h"
 #include "ctl_client.h"
@@ -253,27 +254,18 @@ press(struct top *top, int key)
 	return key != 'q';
 }
 
-static int64_t
-now_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 /** Draw at each key, until it is time for the next sample. @return false: the user has seen enough.
  */
 static bool
 show(struct top *top)
 {
-	const int64_t end = now_ms() + PERIOD_MS;
+	const int64_t end = shca_clock_ms() + PERIOD_MS;
 	bool goes_on = true;
 	int64_t left;
 	int key;
 
 	draw(top);
-	while (goes_on && (left = end - now_ms()) > 0) {
+	while (goes_on && (left = end - shca_clock_ms()) > 0) {
 		key = app_screen_key((int)left);
 		goes_on = key != APP_SCREEN_GONE && press(top, key);
 		if (goes_on && key != APP_SCREEN_NONE)

@@ -12,6 +12,12 @@
 
 /** @return nanoseconds of CLOCK_MONOTONIC. */
 uint64_t shca_clock_ns(void);
+/** @return milliseconds of CLOCK_MONOTONIC. */
+static inline int64_t
+shca_clock_ms(void)
+{
+	return (int64_t)(shca_clock_ns() / 1000000);
+}
 /** @return nanoseconds of CLOCK_REALTIME. */
 uint64_t shca_clock_real_ns(void);
 /** @return the free-running counter, in ticks of SHCA_CLOCK_KHZ. */

@@ -70,22 +70,29 @@ add(struct shca_stop *stop, pid_t tid, int signal, bool is_late)
 	return 0;
 }
 
-/** @return whether a thread is ending: nobody may trace it any more. */
-static bool
-is_ending(pid_t tid)
+char
+shca_stop_state(pid_t tid)
 {
 	char path[64], line[256];
-	const char *state = NULL;
+	const char *state;
 	FILE *stat;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
 	stat = fopen(path, "re");
 	if (stat == NULL)
-		return true;
-	if (fgets(line, sizeof(line), stat) != NULL)
-		state = strrchr(line, ')');
+		return '\0';
+	line[fread(line, 1, sizeof(line) - 1, stat)] = '\0';
 	fclose(stat);
-	return state == NULL || strchr("ZX", state[1] != '\0' ? state[2] : 'X') != NULL;
+	/* Its name, before that, may have any bytes. */
+	state = strrchr(line, ')');
+	return state != NULL && state[1] == ' ' ? state[2] : '\0';
+}
+
+/** @return whether a thread is ending: nobody may trace it any more. */
+static bool
+is_ending(pid_t tid)
+{
+	return strchr("ZX", shca_stop_state(tid)) != NULL;
 }
 
 /** A signal came first: it is delivered when the thread goes on. */

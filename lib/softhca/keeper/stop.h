@@ -28,6 +28,9 @@ int shca_stop_others(struct shca_stop *stop, pid_t pid, pid_t tid);
 /** By the thread that stopped them. All-zero is allowed. */
 void shca_stop_end(struct shca_stop *stop);
 
+/** @return the letter that proc(5) has for the state of a process or thread; 0: there is none. */
+char shca_stop_state(pid_t tid);
+
 /** A thread that is about to fork. */
 struct shca_stop_fork {
 	pid_t pid, inner; /**< the process, and the thread as that knows it */
