@@ -175,6 +175,33 @@ others_stand_still(void **state)
 	munmap(shared, sizeof(*shared));
 }
 
+/** Start a process that forks when it is told so, and the pipes for both of us. */
+static pid_t
+begin(int said[2], int done[2], void *(*first)(void *arg))
+{
+	pid_t pid;
+
+	shared = mmap(
+		NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(shared != MAP_FAILED);
+	assert_int_equal(pipe(said) | pipe(done), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		fork_when_told(done[1], first);
+	return pid;
+}
+
+static void
+end(const int said[2], const int done[2])
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		close(said[i]);
+		close(done[i]);
+	}
+	munmap(shared, sizeof(*shared));
+}
+
 static void
 until_a_child_is_done(void **state)
 {
@@ -183,14 +210,7 @@ until_a_child_is_done(void **state)
 	pid_t pid;
 
 	(void)state;
-	shared = mmap(
-		NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_true(shared != MAP_FAILED);
-	assert_int_equal(pipe(said) | pipe(done), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0)
-		fork_when_told(done[1], count);
+	pid = begin(said, done, count);
 	while (shared->main_tid == 0)
 		usleep(100);
 	for (unsigned int round = 0; round < 5; round++) {
@@ -219,11 +239,7 @@ until_a_child_is_done(void **state)
 	shca_stop_at_fork(&forking, done[0], done[0]);
 	waitpid(pid, NULL, __WALL);
 	assert_int_equal(shca_stop_before_fork(&forking, getpid(), getpid()), -ESRCH);
-	for (unsigned int i = 0; i < 2; i++) {
-		close(said[i]);
-		close(done[i]);
-	}
-	munmap(shared, sizeof(*shared));
+	end(said, done);
 }
 
 /** A thread that waits for the child of its vfork() does not stand still before that is done, and
@@ -236,14 +252,7 @@ not_for_a_vfork(void **state)
 	pid_t pid;
 
 	(void)state;
-	shared = mmap(
-		NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_true(shared != MAP_FAILED);
-	assert_int_equal(pipe(said) | pipe(done), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0)
-		fork_when_told(done[1], vfork_and_count);
+	pid = begin(said, done, vfork_and_count);
 	while (shared->main_tid == 0 || shared->is_in_vfork == 0)
 		usleep(100);
 	assert_int_equal(shca_stop_before_fork(&forking, pid, shared->main_tid), 0);
@@ -255,11 +264,7 @@ not_for_a_vfork(void **state)
 		wait_for_more(&shared->count[i]);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, __WALL), pid);
-	for (unsigned int i = 0; i < 2; i++) {
-		close(said[i]);
-		close(done[i]);
-	}
-	munmap(shared, sizeof(*shared));
+	end(said, done);
 }
 
 int
