@@ -320,16 +320,18 @@ bool
 shca_mem_guard_run(void (*function)(void *arg), void *arg)
 {
 	static unsigned int nb_runs;
+	sigjmp_buf *const outer = way_out;
 	sigjmp_buf here;
 
-	if (__atomic_fetch_add(&nb_runs, 1, __ATOMIC_RELAXED) % RUNS_BETWEEN_CHECKS == 0)
+	if (outer == NULL &&
+		__atomic_fetch_add(&nb_runs, 1, __ATOMIC_RELAXED) % RUNS_BETWEEN_CHECKS == 0)
 		install();
 	if (sigsetjmp(here, 0) != 0) {
-		way_out = NULL;
+		way_out = outer;
 		return false;
 	}
 	way_out = &here;
 	function(arg);
-	way_out = NULL;
+	way_out = outer;
 	return true;
 }

@@ -141,7 +141,8 @@ bool shca_mem_can_pin(const void *start, uint64_t length, bool write);
 
 /**
  * Run @p function(@p arg) so that a SIGSEGV or SIGBUS of this thread inside it returns from here.
- * Other faults go to the handler that the application installed. Not re-entrant.
+ * Other faults go to the handler that the application installed. A run inside of another one
+ * returns from there.
  *
  * @return true when the function ended by itself, false when a fault ended it.
  */

@@ -249,6 +249,27 @@ faults_end_the_function(void **state)
 		assert_false(shca_mem_guard_run(read_byte, memory));
 }
 
+static void
+read_byte_inside(void *memory)
+{
+	assert_false(shca_mem_guard_run(read_byte, memory));
+	assert_true(shca_mem_guard_run(do_nothing, NULL));
+	read_byte(memory);
+}
+
+/** A run inside of another one ends alone, and the other one is guarded as before. */
+static void
+faults_end_the_inner_function(void **state)
+{
+	uint8_t *memory = map(PROT_NONE);
+
+	(void)state;
+	settle();
+	assert_false(shca_mem_guard_run(read_byte_inside, memory));
+	assert_false(shca_mem_guard_run(read_byte, memory));
+	munmap(memory, PAGES * PAGE);
+}
+
 /** A file that was cut short gives SIGBUS. */
 static void
 bus_errors_too(void **state)
@@ -445,6 +466,7 @@ main(void)
 		cmocka_unit_test(is_mapped),
 		cmocka_unit_test(is_mapped_in_a_long_map),
 		cmocka_unit_test(faults_end_the_function),
+		cmocka_unit_test(faults_end_the_inner_function),
 		cmocka_unit_test(bus_errors_too),
 		cmocka_unit_test(other_faults_reach_the_application),
 		cmocka_unit_test(handlers_that_pass_faults_on),
