@@ -16,8 +16,7 @@
 #include "hw/state/sq.h"
 #include "steering/steering.h"
 
-#define HEAD_DS         2 /* control and ethernet segment */
-#define PREFETCH_FRAMES 8
+#define HEAD_DS 2 /* control and ethernet segment */
 
 static inline const uint8_t *
 segment_bytes(const uint8_t *flat, unsigned int number)
@@ -61,31 +60,35 @@ is_plain_length(__be32 byte_count)
 	return be32toh(byte_count) - SHCA_TX_MIN_HEADER <= SHCA_FRAME_MAX - SHCA_TX_MIN_HEADER;
 }
 
+/** Prefetch the frames: most regions begin at the address that they name; a prefetch of another
+ * line does no harm. @return whether all segments have one length */
+static bool
+prefetch_frames(const uint8_t *flat, unsigned int nb)
+{
+	const uint8_t *const begin = segment_bytes(flat, 0), *const end = segment_bytes(flat, nb);
+	struct mlx5_wqe_data_seg segment;
+	__be32 first, differing = 0;
+
+	memcpy(&first, begin, sizeof(first));
+	for (const uint8_t *at = begin; at < end; at += SHCA_DS_BYTES) {
+		memcpy(&segment, at, sizeof(segment));
+		differing |= segment.byte_count ^ first;
+		shca_prefetch_read((const void *)(uintptr_t)be64toh(segment.addr));
+	}
+	return differing == 0;
+}
+
 /** @return whether all segments are pointers to frames of a length that can be sent. */
 static bool
 are_plain_segments(const uint8_t *flat, unsigned int nb)
 {
-	const __be32 first = segment_at(flat, 0).byte_count;
-	__be32 differing = 0;
 	bool all = true;
 
-	for (unsigned int i = 0; i < nb; i++)
-		differing |= segment_at(flat, i).byte_count ^ first;
-	if (differing == 0)
-		return is_plain_length(first);
+	if (prefetch_frames(flat, nb))
+		return is_plain_length(segment_at(flat, 0).byte_count);
 	for (unsigned int i = 0; i < nb; i++)
 		all &= is_plain_length(segment_at(flat, i).byte_count);
 	return all;
-}
-
-/** Most regions begin at the address that they name; a prefetch of another line does no harm. */
-static inline void
-prefetch_frame(const uint8_t *at)
-{
-	struct mlx5_wqe_data_seg segment;
-
-	memcpy(&segment, at, sizeof(segment));
-	shca_prefetch_read((const void *)(uintptr_t)be64toh(segment.addr));
 }
 
 /** @return whether frames like those of @p like are copied with the fewest instructions. */
@@ -102,6 +105,19 @@ struct frames {
 	uint32_t port;
 };
 
+/** @return for how many of the frames there is room to copy a short one each. */
+static inline unsigned int
+nb_with_room(const struct shca_out_run *run, const struct frames *frames)
+{
+	const unsigned int nb = frames->nb - frames->first;
+	size_t nb_rooms;
+
+	if (!shca_out_run_has_arena(run))
+		return 0;
+	nb_rooms = (size_t)(run->room_last - run->room) / SHCA_COPY_SHORT + 1;
+	return nb < nb_rooms ? nb : (unsigned int)nb_rooms;
+}
+
 /**
  * Queue frames like the one before.
  * @param copies short ones that may come back; otherwise none is a runt
@@ -112,32 +128,33 @@ queue_alike(struct shca_out_run *out, const struct shca_segment_like *of,
 	const struct frames *frames, const bool copies)
 {
 	const struct shca_segment_like like = *of;
-	const uint8_t *const begin = segment_bytes(frames->flat, frames->first),
-			     *const end = segment_bytes(frames->flat, frames->nb);
-	const struct shca_frame frame = { .length = like.length, .port = frames->port };
-	struct shca_out_run run = *out;
-	const uint8_t *at;
-	uint64_t offset;
+	const uint8_t *at = segment_bytes(frames->flat, frames->first);
+	const uint32_t port = frames->port;
+	const unsigned int nb = copies ? nb_with_room(out, frames) : frames->nb - frames->first;
+	struct shca_frame *frame = out->frame;
+	uint8_t *room = out->room;
+	unsigned int i;
 
-	for (at = begin; at < end && (!copies || shca_out_run_has_arena(&run));
-		at += SHCA_DS_BYTES) {
-		if (at + PREFETCH_FRAMES * SHCA_DS_BYTES < end)
-			prefetch_frame(at + PREFETCH_FRAMES * SHCA_DS_BYTES);
+	for (i = 0; i < nb; i++, at += SHCA_DS_BYTES) {
+		const uint8_t *from;
+		uint64_t offset;
+
 		if (!shca_segment_is_like(&like, at, &offset))
 			break;
-		*run.frame = frame;
+		from = like.window.start + offset;
 		if (copies) {
-			shca_copy_short(run.room, like.window.start + offset, like.length);
-			run.frame++->bytes = run.room;
-			run.room += SHCA_COPY_SHORT;
+			shca_copy_short(room, from, like.length);
+			from = room;
+			room += SHCA_COPY_SHORT;
 		} else {
-			shca_sq_meet_faults(like.window.start + offset, like.length);
-			run.frame++->bytes = like.window.start + offset;
+			shca_sq_meet_faults(from, like.length);
 		}
+		frame[i] = (struct shca_frame){ from, like.length, port };
 	}
-	run.bytes += (at - begin) / SHCA_DS_BYTES * like.length;
-	*out = run;
-	return (at - begin) / SHCA_DS_BYTES;
+	out->frame += i;
+	out->room = room;
+	out->bytes += i * like.length;
+	return i;
 }
 
 /** @{ Functions of their own have all that they need in registers, where a copy, which might change
@@ -193,8 +210,6 @@ queue_frames(struct shca_sq *sq, const uint8_t *flat, unsigned int first, unsign
 		const struct mlx5_wqe_data_seg segment = segment_at(flat, frames.first);
 		const uint8_t *from = shca_segment_ptr(&like, &segment);
 
-		if (frames.first + PREFETCH_FRAMES < nb)
-			prefetch_frame(segment_bytes(flat, frames.first + PREFETCH_FRAMES));
 		if (__builtin_expect(from == NULL, false))
 			from = shca_segment_look_up(&like, sq->dev->mem, sq->attr.pdn, &segment,
 				be32toh(segment.byte_count), false);
@@ -222,8 +237,6 @@ shca_mpw_queue(struct shca_sq *sq, const uint8_t *flat)
 	if (!shca_out_has_room_for(&dev->out, nb) &&
 		(!shca_out_flush(dev) || !shca_out_has_room_for(&dev->out, nb)))
 		return false;
-	for (unsigned int i = 0; i < PREFETCH_FRAMES && i < nb; i++)
-		prefetch_frame(segment_bytes(flat, i));
 	shca_touch(dev, SHCA_TOUCH_SQ_BUFFER, sq);
 	sq->nb_queued = queue_frames(sq, flat, sq->nb_queued, nb);
 	return sq->nb_queued == nb;
