@@ -109,7 +109,7 @@ check(const uint8_t *bytes, const struct shca_headers *headers)
 {
 	const struct shca_rx_csum_stack stack = shca_rx_csum_stack(bytes, headers);
 
-	return shca_rx_csum_check(bytes, &stack, true);
+	return shca_rx_csum_check(bytes, &stack);
 }
 
 void

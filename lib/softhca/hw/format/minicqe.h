@@ -81,13 +81,20 @@ shca_minicqe_room(const struct shca_minicqe_block *block)
 	return block->max - block->nb;
 }
 
-/** Append a completion that differs from the latest only in the fields of a receive queue's mini
- * CQE and in the counter, which is the next one; the block is not empty, and there is room. */
-static inline void
-shca_minicqe_add_like(struct shca_minicqe_block *block, const struct shca_minicqe *mini)
+/** @return where the mini CQE behind the latest one goes; the block is not empty. */
+static inline struct shca_minicqe *
+shca_minicqe_behind(struct shca_minicqe_block *block)
 {
-	block->next_counter++;
-	block->mini[block->nb++] = *mini;
+	return &block->mini[block->nb];
+}
+
+/** Append completions whose mini CQEs are behind the latest one: they differ from it only in the
+ * fields of a receive queue's mini CQE and in the counter, which goes on; there is room. */
+static inline void
+shca_minicqe_add_alike(struct shca_minicqe_block *block, unsigned int nb)
+{
+	block->next_counter += (uint16_t)nb;
+	block->nb += (uint8_t)nb;
 }
 /** Write the title of a block of at least two completions. */
 void shca_minicqe_title(const struct shca_minicqe_block *block, struct shca_cqe *title);

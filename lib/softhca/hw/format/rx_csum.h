@@ -117,43 +117,43 @@ shca_rx_csum_l3(const struct shca_headers *headers, uint64_t l3_sum)
  * Policy where no driver shows what hardware does: TCP and UDP are good if whole and unfragmented;
  * a UDP checksum of zero (none) is good.
  *
- * @return whether the sum decides
+ * @return whether the sum decides, for a datagram that is covered
  */
 static inline bool
-shca_rx_csum_l4_depends(const uint8_t *bytes, const struct shca_rx_csum_stack *stack)
+shca_rx_csum_l4_depends(const uint8_t *bytes, const struct shca_headers *headers)
 {
-	const struct shca_headers *headers = stack->headers;
 	uint16_t checksum;
 
-	if (!stack->covers_l4)
-		return false;
 	memcpy(&checksum, bytes + headers->l4_offset + SHCA_RX_CSUM_UDP_CHECKSUM, sizeof(checksum));
 	return checksum != 0 || headers->l4 != SHCA_L4_UDP;
 }
 
 /**
- * Check a frame by one stack of its headers.
+ * Check a covered datagram alone.
  *
- * @param wants_sum otherwise the checksum is that of the frame or 0
+ * @param pseudo of the stack
  */
+static inline bool
+shca_rx_csum_l4_is_good(const uint8_t *bytes, const struct shca_headers *headers, uint64_t pseudo)
+{
+	return !shca_rx_csum_l4_depends(bytes, headers) ||
+		shca_csum_is_good(shca_csum_add_word(shca_rx_csum_l4_sum(bytes, headers), pseudo));
+}
+
+/** Check a frame by one stack of its headers, and sum it up. */
 static inline __attribute__((always_inline)) struct shca_rx_csum
-shca_rx_csum_check(
-	const uint8_t *bytes, const struct shca_rx_csum_stack *stack, const bool wants_sum)
+shca_rx_csum_check(const uint8_t *bytes, const struct shca_rx_csum_stack *stack)
 {
 	const struct shca_headers *headers = stack->headers;
 	struct shca_rx_csum rx_csum = { .l4_good = stack->covers_l4 };
 	uint64_t header_sum, sum;
-	bool depends;
 
 	if (headers->l3 == SHCA_L3_NONE)
 		return (struct shca_rx_csum){ 0 };
 	header_sum = shca_rx_csum_l3_sum(bytes, stack);
 	rx_csum.l3_good = shca_rx_csum_l3(headers, header_sum);
-	depends = shca_rx_csum_l4_depends(bytes, stack);
-	if (!depends && !wants_sum)
-		return rx_csum;
 	sum = shca_rx_csum_l4_sum(bytes, headers);
-	if (depends)
+	if (stack->covers_l4 && shca_rx_csum_l4_depends(bytes, headers))
 		rx_csum.l4_good = shca_csum_is_good(shca_csum_add_word(sum, stack->pseudo));
 	/* The sum runs from the IP header on; its words are in memory order already. An IP header
 	 * has an even length, so the two sums add up. */

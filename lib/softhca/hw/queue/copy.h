@@ -3,6 +3,7 @@
 #ifndef SHCA_HW_QUEUE_COPY_H
 #define SHCA_HW_QUEUE_COPY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -20,14 +21,21 @@ shca_copy_short(uint8_t *restrict to, const uint8_t *restrict from, size_t lengt
 	memcpy(to + length - half, from + length - half, half);
 }
 
+/** @return whether shca_copy_short() copies @p length bytes. */
+static inline bool
+shca_copy_is_short(size_t length)
+{
+	return length >= SHCA_COPY_SHORT / 2 && length <= SHCA_COPY_SHORT;
+}
+
 /** As memcpy(). */
 static inline void
 shca_copy(uint8_t *restrict to, const uint8_t *restrict from, size_t length)
 {
-	if (length < SHCA_COPY_SHORT / 2 || length > SHCA_COPY_SHORT)
-		memcpy(to, from, length);
-	else
+	if (shca_copy_is_short(length))
 		shca_copy_short(to, from, length);
+	else
+		memcpy(to, from, length);
 }
 
 #endif /* SHCA_HW_QUEUE_COPY_H */

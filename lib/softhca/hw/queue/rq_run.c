@@ -12,6 +12,11 @@
 #include "hw/state/cq.h"
 #include "hw/state/device.h"
 
+/** Frames that take each step together: as many as a wire gives at once, and not so many bytes that
+ * those copied first have left the CPU's cache when their checksums are added up. */
+#define STEP_FRAMES 32
+#define STEP_BYTES  16384
+
 /** Frames on their way to one queue. */
 struct run {
 	struct shca_rq *rq;
@@ -19,10 +24,10 @@ struct run {
 	struct shca_rx_csum_stack stack; /* the frames of a line have the same */
 	struct shca_segment_like like;   /* the latest segment with room for a frame */
 	struct shca_minicqe mini;        /* what all have in it */
+	unsigned int nb_step;            /* frames of a step at most */
 	bool wants_sum;                  /* completions have the frames' checksums */
-	/* The frame before is in the CQ's block of compressed completions with these checksum
-	 * results, and so many that are like it may follow. */
-	uint8_t latest;
+	/* The frame before is in the CQ's block of compressed completions, and so many with good
+	 * checksums may follow. */
 	uint32_t room;
 };
 
@@ -48,9 +53,24 @@ nb_posted(struct shca_rq *rq, unsigned int nb)
 	return (uint16_t)(rq->pi_seen - rq->ci) < nb ? (uint16_t)(rq->pi_seen - rq->ci) : nb;
 }
 
-/** @return the buffer of a segment that differs from the one before, or NULL when it is any special
- * case. */
-static __attribute__((noinline)) uint8_t *
+/** @return the segment at @p at, each word read once: the program may write them at any time. */
+static inline struct mlx5_wqe_data_seg
+load_segment(const uint8_t *at)
+{
+	const uint64_t *posted = (const void *)at;
+	struct mlx5_wqe_data_seg segment;
+	uint64_t word[2];
+
+	word[0] = __atomic_load_n(&posted[0], __ATOMIC_RELAXED);
+	word[1] = __atomic_load_n(&posted[1], __ATOMIC_RELAXED);
+	static_assert(sizeof(word) == sizeof(segment), "two words");
+	memcpy(&segment, word, sizeof(segment));
+	return segment;
+}
+
+/** @return the buffer of a segment that may differ from the one before, or NULL when it is any
+ * special case. */
+static uint8_t *
 look_up(struct run *run, const struct shca_rq *rq, const struct mlx5_wqe_data_seg *segment)
 {
 	const uint32_t room = be32toh(segment->byte_count), length = run->line->length;
@@ -60,50 +80,90 @@ look_up(struct run *run, const struct shca_rq *rq, const struct mlx5_wqe_data_se
 	return shca_segment_look_up(&run->like, rq->dev->mem, rq->attr.pdn, segment, length, true);
 }
 
-/** @return the buffer of WQE ci, or NULL when the WQE is any special case. */
-static inline uint8_t *
-buffer(struct run *run, const struct shca_rq *rq, struct shca_rq_ring ring)
+/** Find the buffers of WQEs like the one before, from @p at on. @return how many; the next one is
+ * not like that */
+static __attribute__((noinline)) unsigned int
+point_alike(const struct shca_segment_like *of, const uint8_t *at, uint32_t stride_bytes,
+	unsigned int nb, uint8_t **to)
 {
-	const uint64_t *posted = (const void *)shca_rq_ring_segments(ring, rq->ci);
-	struct mlx5_wqe_data_seg segment;
-	uint64_t word[2];
-	uint8_t *at;
+	const struct shca_segment_like like = *of;
+	unsigned int i;
 
-	/* Each word once: the program may write them at any time. */
-	word[0] = __atomic_load_n(&posted[0], __ATOMIC_RELAXED);
-	word[1] = __atomic_load_n(&posted[1], __ATOMIC_RELAXED);
-	static_assert(sizeof(word) == sizeof(segment), "two words");
-	memcpy(&segment, word, sizeof(segment));
-	at = shca_segment_ptr(&run->like, &segment);
-	return __builtin_expect(at != NULL, true) ? at : look_up(run, rq, &segment);
-}
+	for (i = 0; i < nb; i++, at += stride_bytes) {
+		const struct mlx5_wqe_data_seg segment = load_segment(at);
+		uint64_t offset;
 
-/** Put the frame for WQE ci into the block of the one before. */
-static inline void
-push_like(struct run *run, struct shca_rq *rq, uint16_t checksum)
-{
-	struct shca_cq *cq = rq->attr.cq;
-
-	if (run->wants_sum) {
-		run->mini.checksum = checksum;
-		if (cq->block->format == SHCA_MINI_CSUM_STRIDX)
-			run->mini.stride_index = htobe16(rq->ci);
+		if (!shca_segment_is_like(&like, (const void *)&segment, &offset))
+			break;
+		to[i] = like.window.start + offset;
+		shca_prefetch_write(to[i]);
 	}
-	shca_cq_push_like(cq, &run->mini);
-	run->room--;
+	return i;
 }
 
-static inline uint8_t
-good(struct shca_rx_csum rx_csum)
+/** Find the buffers of the next @p nb WQEs, which lie one behind the other. @return for how many;
+ * the next one is a special case */
+static unsigned int
+point(struct run *run, const struct shca_rq *rq, unsigned int nb, uint8_t **to)
 {
-	return (uint8_t)(rx_csum.l3_good << 1 | rx_csum.l4_good);
+	const struct shca_rq_ring ring = shca_rq_ring_of(rq);
+	const uint8_t *at = (const void *)shca_rq_ring_segments(ring, rq->ci);
+	unsigned int i = 0;
+
+	while (i < nb) {
+		const struct mlx5_wqe_data_seg segment =
+			load_segment(at + (size_t)i * ring.stride_bytes);
+
+		to[i] = look_up(run, rq, &segment);
+		if (to[i] == NULL)
+			break;
+		i++;
+		i += point_alike(&run->like, at + (size_t)i * ring.stride_bytes, ring.stride_bytes,
+			nb - i, to + i);
+	}
+	return i;
 }
 
-/** Complete a frame by a CQE of its own, or as the first one of its kind in a block. */
+/** Frames on their way into their buffers. */
+struct copies {
+	uint8_t *const *to;
+	const struct shca_frame *frame;
+	unsigned int nb;
+	uint32_t length;
+	volatile unsigned int nb_done; /* a fault ends the loop */
+};
+
+/** A function of its own has all that it needs in registers, where a copy, which might change any
+ * memory, leaves it. */
+static void
+copy_all(void *arg)
+{
+	struct copies *copies = arg;
+	const struct shca_frame *frame = copies->frame;
+	uint8_t *const *to = copies->to;
+	const unsigned int nb = copies->nb;
+	const uint32_t length = copies->length;
+
+	if (shca_copy_is_short(length)) {
+		for (unsigned int i = 0; i < nb; copies->nb_done = ++i)
+			shca_copy_short(to[i], frame[i].bytes, length);
+	} else {
+		for (unsigned int i = 0; i < nb; copies->nb_done = ++i)
+			memcpy(to[i], frame[i].bytes, length);
+	}
+}
+
+static inline bool
+is_good(const struct run *run, struct shca_rx_csum rx_csum)
+{
+	return rx_csum.l3_good && rx_csum.l4_good == run->stack.covers_l4;
+}
+
+/** Complete the frame of WQE ci by a CQE of its own, or as the first one of its kind in a block. */
 static __attribute__((noinline)) void
 push(struct run *run, const uint8_t *bytes)
 {
-	const struct shca_rx_csum rx_csum = shca_rx_csum_check(bytes, &run->stack, true);
+	const struct shca_rx_csum rx_csum = shca_rx_csum_check(bytes, &run->stack);
 	const struct shca_rq *rq = run->rq;
 	const struct shca_cqe_rx cqe_rx = {
 		.byte_count = run->line->length,
@@ -120,56 +180,174 @@ push(struct run *run, const uint8_t *bytes)
 	shca_cq_push(rq->attr.cq, &cqe, false);
 	if (rq->attr.cq->block != NULL)
 		shca_cq_prefetch_title(rq->attr.cq);
-	run->latest = good(rx_csum);
-	run->room = shca_cq_room_like(rq->attr.cq);
+	run->room = is_good(run, rx_csum) ? shca_cq_room_like(rq->attr.cq) : 0;
 }
 
-/** The frame is in its buffer. */
-static inline void
-complete(struct run *run, struct shca_rq *rq, const uint8_t *bytes)
+/** @return how many frames have good IP headers; the next one has not. */
+static __attribute__((noinline)) unsigned int
+nb_good_l3(const struct shca_rx_csum_stack *stack, const struct shca_frame *frame, unsigned int nb)
 {
-	struct shca_rx_csum rx_csum;
+	const uint32_t offset = stack->headers->l3_offset;
+	const uint64_t rest = stack->l3_rest;
+	unsigned int i;
 
-	if (run->room != 0)
-		rx_csum = shca_rx_csum_check(bytes, &run->stack, run->wants_sum);
-	if (run->room != 0 && good(rx_csum) == run->latest) {
-		push_like(run, rq, rx_csum.checksum);
-	} else {
-		push(run, bytes);
-	}
-	rq->ci++;
-	rq->dev->stats.rx_steered++;
-	rq->count.packets++;
-	rq->count.bytes += run->line->length;
+	if (stack->headers->l3 != SHCA_L3_IPV4)
+		return nb;
+	for (i = 0; i < nb; i++)
+		if (!shca_csum_is_good(rest + shca_rx_csum_ipv4_own(frame[i].bytes + offset)))
+			break;
+	return i;
 }
 
-/** @return how many frames were delivered; the next one takes the slow path. */
+/** The same for TCP and UDP. */
+static __attribute__((noinline)) unsigned int
+nb_good_l4(const struct shca_rx_csum_stack *stack, const struct shca_frame *frame, unsigned int nb)
+{
+	const struct shca_headers headers = *stack->headers;
+	const uint64_t pseudo = stack->pseudo;
+	unsigned int i;
+
+	if (!stack->covers_l4)
+		return nb;
+	for (i = 0; i < nb; i++)
+		if (!shca_rx_csum_l4_is_good(frame[i].bytes, &headers, pseudo))
+			break;
+	return i;
+}
+
+/** Make mini CQEs that have the frames' checksums. @return how many; the next one is not good */
+static __attribute__((noinline)) unsigned int
+make_minis_of_sum(const struct run *run, const struct shca_frame *frame, unsigned int nb,
+	struct shca_minicqe *mini)
+{
+	const struct shca_headers headers = *run->stack.headers;
+	struct shca_rx_csum_stack stack = run->stack;
+	const struct shca_minicqe alike = run->mini;
+	unsigned int i;
+
+	stack.headers = &headers;
+	for (i = 0; i < nb; i++) {
+		const struct shca_rx_csum rx_csum = shca_rx_csum_check(frame[i].bytes, &stack);
+
+		if (!is_good(run, rx_csum))
+			break;
+		mini[i] = alike;
+		mini[i].checksum = rx_csum.checksum;
+	}
+	return i;
+}
+
+/** Make the mini CQEs of frames with good checksums. @return how many; the next one is not good */
+static unsigned int
+make_minis(const struct run *run, const struct shca_frame *frame, unsigned int nb,
+	struct shca_minicqe *mini)
+{
+	const struct shca_minicqe alike = run->mini;
+
+	if (run->wants_sum)
+		return make_minis_of_sum(run, frame, nb, mini);
+	nb = nb_good_l3(&run->stack, frame, nb);
+	nb = nb_good_l4(&run->stack, frame, nb);
+	for (unsigned int i = 0; i < nb; i++)
+		mini[i] = alike;
+	return nb;
+}
+
+/** Put the frames from that of WQE ci on into the block of the one before. @return how many; the
+ * next one does not belong there */
+static unsigned int
+push_alike(struct run *run, const struct shca_frame *frame, unsigned int nb)
+{
+	const struct shca_rq *rq = run->rq;
+	struct shca_cq *cq = rq->attr.cq;
+	struct shca_minicqe *mini;
+
+	if (nb > run->room)
+		nb = run->room;
+	if (nb == 0)
+		return 0;
+	mini = shca_minicqe_behind(cq->block);
+	nb = make_minis(run, frame, nb, mini);
+	if (cq->block->format == SHCA_MINI_CSUM_STRIDX)
+		for (unsigned int i = 0; i < nb; i++)
+			mini[i].stride_index = htobe16((uint16_t)(rq->ci + i));
+	shca_cq_push_alike(cq, nb);
+	run->room -= nb;
+	return nb;
+}
+
+/** The frames are in their buffers. */
+static void
+complete(struct run *run, const struct shca_frame *frame, unsigned int nb)
+{
+	struct shca_rq *rq = run->rq;
+
+	for (unsigned int i = 0, end; i < nb; i = end) {
+		end = i + push_alike(run, frame + i, nb - i);
+		rq->ci += (uint16_t)(end - i);
+		if (end < nb) {
+			push(run, frame[end++].bytes);
+			rq->ci++;
+		}
+	}
+	rq->dev->stats.rx_steered += nb;
+	rq->count.packets += nb;
+	rq->count.bytes += (uint64_t)nb * run->line->length;
+}
+
+/** @return how many of @p nb frames take the next step together: their WQEs lie one behind the
+ * other. */
+static unsigned int
+nb_in_step(const struct run *run, unsigned int nb)
+{
+	const struct shca_rq *rq = run->rq;
+	const unsigned int nb_to_end = rq->attr.nb_wqes - (rq->ci & (rq->attr.nb_wqes - 1));
+
+	nb = nb < run->nb_step ? nb : run->nb_step;
+	return nb < nb_to_end ? nb : nb_to_end;
+}
+
+/** Receive frames by one step. @return how many were delivered; the next one takes the slow path,
+ * and faults again if its buffer is no longer mapped */
+static unsigned int
+receive_step(struct run *run, const struct shca_frame *frame, unsigned int nb)
+{
+	uint8_t *to[STEP_FRAMES];
+	struct copies copies = { .to = to, .frame = frame, .length = run->line->length };
+	struct shca_rq *rq = run->rq;
+
+	/* The completion before has noted its CQ. */
+	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
+	copies.nb = point(run, rq, nb, to);
+	shca_rq_prefetch_ring(shca_rq_ring_of(rq), (uint16_t)(rq->ci + nb), nb);
+	(void)shca_mem_guard_run(copy_all, &copies);
+	complete(run, frame, copies.nb_done);
+	return copies.nb_done;
+}
+
+/**
+ * Each part of a step is a loop of its own, so that what all frames need stays in registers: find
+ * the buffers, copy, complete.
+ * @return how many frames were delivered; the next one takes the slow path
+ */
 static unsigned int
 receive_plain(struct run *run, const struct shca_frame *frame, unsigned int nb_frames)
 {
 	struct shca_rq *rq = run->rq;
-	struct shca_device *dev = rq->dev;
-	const struct shca_rq_ring ring = shca_rq_ring_of(rq);
-	const uint32_t length = run->line->length;
+	unsigned int nb_done = 0, nb_wanted, nb;
 
 	if (!is_plain(rq))
 		return 0;
-	shca_touch(dev, SHCA_TOUCH_RQ_RING, rq);
+	shca_touch(rq->dev, SHCA_TOUCH_RQ_RING, rq);
 	nb_frames = nb_posted(rq, nb_frames);
-	for (unsigned int i = 0; i < nb_frames; i++) {
-		uint8_t *to;
-
-		/* The completion before has noted its CQ. */
-		shca_touch(dev, SHCA_TOUCH_RQ_RING, rq);
-		shca_rq_prefetch(ring, rq->ci);
-		to = buffer(run, rq, ring);
-		if (to == NULL)
-			return i;
-		shca_touch_part(dev, SHCA_TOUCH_RQ_BUFFER);
-		shca_copy(to, frame[i].bytes, length);
-		complete(run, rq, frame[i].bytes);
+	while (nb_done < nb_frames) {
+		nb_wanted = nb_in_step(run, nb_frames - nb_done);
+		nb = receive_step(run, frame + nb_done, nb_wanted);
+		nb_done += nb;
+		if (nb < nb_wanted)
+			break;
 	}
-	return nb_frames;
+	return nb_done;
 }
 
 static void
@@ -198,10 +376,13 @@ shca_rq_run_receive(const struct shca_flow_cache_line *line, const struct shca_f
 		.line = line,
 		.stack = shca_rx_csum_stack(frame->bytes, &line->packet.outer),
 		.mini = { .byte_count = htobe32(line->length) },
+		.nb_step = STEP_BYTES / line->length,
 		.wants_sum = block == NULL || block->format != SHCA_MINI_HASH,
 	};
 	unsigned int i = 0;
 
+	if (run.nb_step > STEP_FRAMES)
+		run.nb_step = STEP_FRAMES;
 	if (!run.wants_sum)
 		run.mini.rss_hash = htobe32(line->rss_hash);
 	while (i < nb_frames) {

@@ -106,15 +106,6 @@ shca_cq_prefetch_title(const struct shca_cq *cq)
 	shca_prefetch_write(shca_cq_body(cq, cq->pi + 1));
 }
 
-/** Prefetch the lines of the array that the block's next mini CQE begins, unless it is the first
- * array. */
-static inline void
-shca_cq_prefetch_mini_cqes(const struct shca_cq *cq)
-{
-	if (cq->block->nb % SHCA_MINI_PER_ARRAY == 0)
-		shca_prefetch_write(shca_cq_body(cq, cq->pi + cq->block->nb));
-}
-
 /** @return how many completions like the latest, which shca_cq_push() has put into @p cq now, its
  * block can take. */
 static inline uint32_t
@@ -129,13 +120,17 @@ shca_cq_room_like(const struct shca_cq *cq)
 	return room < shca_minicqe_room(cq->block) ? room : shca_minicqe_room(cq->block);
 }
 
-/** Append a completion like the latest (shca_minicqe_add_like()); there is room. */
+/** Append completions whose mini CQEs are in the block (shca_minicqe_add_alike()), and prefetch the
+ * lines of the arrays that they begin, but for the first one; there is room. */
 static inline void
-shca_cq_push_like(struct shca_cq *cq, const struct shca_minicqe *mini)
+shca_cq_push_alike(struct shca_cq *cq, unsigned int nb)
 {
-	shca_minicqe_add_like(cq->block, mini);
-	shca_cq_prefetch_mini_cqes(cq);
-	cq->count.packets++;
+	const unsigned int end = cq->block->nb + nb, per_array = SHCA_MINI_PER_ARRAY;
+
+	for (unsigned int i = cq->block->nb / per_array + 1; i * per_array <= end; i++)
+		shca_prefetch_write(shca_cq_body(cq, cq->pi + i * per_array));
+	shca_minicqe_add_alike(cq->block, nb);
+	cq->count.packets += nb;
 }
 
 #endif /* SHCA_HW_STATE_CQ_H */

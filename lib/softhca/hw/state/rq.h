@@ -86,6 +86,14 @@ shca_rq_segments(const struct shca_rq *rq, uint16_t index)
 	return shca_rq_ring_segments(shca_rq_ring_of(rq), index);
 }
 
+/** Prefetch the lines of the ring that the frames from that of WQE @p ci on need. */
+static inline void
+shca_rq_prefetch_ring(struct shca_rq_ring ring, uint16_t ci, unsigned int nb)
+{
+	for (unsigned int i = 0; i < nb; i += SHCA_RQ_PREFETCH_BUFFERS)
+		shca_prefetch_read(shca_rq_ring_segments(ring, (uint16_t)(ci + i)));
+}
+
 /** Prefetch the parts of ring and buffers that the frames behind that of WQE @p ci need. */
 static inline void
 shca_rq_prefetch(struct shca_rq_ring ring, uint16_t ci)
