@@ -102,6 +102,8 @@ static void
 keep_settings(struct mdv_port *before, struct mdv_port *after)
 {
 	after->isolated = before->isolated;
+	/* That of the probe: a device that is gone comes back with the name that it had then. */
+	after->config = before->config;
 	/* Negotiated before the first configuration, and never again. */
 	after->rx_metadata = before->rx_metadata;
 	after->mc_list = before->mc_list;
