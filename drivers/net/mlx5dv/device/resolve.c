@@ -2,6 +2,7 @@
 /* Finds the port that the arguments mean. */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 
 /** Ports of a device in messages. */
 #define PORTS_TEXT 512
+/** Names of a bond's members: of as many as a card has ports, with blanks. */
+#define SLAVES_TEXT 128
 
 static int
 report_iface(const char *iface)
@@ -177,23 +180,62 @@ resolve_by_sysfs(const struct mdv_config *config, struct mdv_device *device)
 	return 0;
 }
 
+/** @return whether the netdevs are on functions of one PCI device, as the ports of a card are. */
+static bool
+are_of_one_card(const char *ifname, const char *other)
+{
+	char path[MDV_SYSFS_PATH_BYTES], own[PATH_MAX], its[PATH_MAX];
+	const char *function;
+
+	snprintf(path, sizeof(path), "%s/class/net/%s/device", mdv_sysfs_root(), ifname);
+	if (realpath(path, own) == NULL)
+		return false;
+	snprintf(path, sizeof(path), "%s/class/net/%s/device", mdv_sysfs_root(), other);
+	function = strrchr(own, '.');
+	return realpath(path, its) != NULL && function != NULL &&
+		strncmp(own, its, function - own + 1) == 0;
+}
+
+/**
+ * While mlx5 has bonded a card's ports for RDMA, the bond has these members and no other, and one
+ * of their functions has the RDMA device of all (lag.c, mlx5_lag_remove_devices()).
+ *
+ * @param slaves the members' names, with blanks between them
+ */
+static bool
+have_one_ibdev(const char *ifname, char *slaves)
+{
+	char path[MDV_SYSFS_PATH_BYTES], *rest = slaves;
+	unsigned int nb = 0, nb_ibdevs = 0;
+	struct stat st;
+
+	for (const char *name; (name = strtok_r(rest, " ", &rest)) != NULL; nb++) {
+		if (!are_of_one_card(ifname, name))
+			return false;
+		snprintf(path, sizeof(path), "%s/class/net/%s/device/infiniband", mdv_sysfs_root(),
+			name);
+		nb_ibdevs += stat(path, &st) == 0;
+	}
+	return nb > 1 && nb_ibdevs == 1;
+}
+
 /**
  * Find the bond over a bonded device's netdev. mlx5_ib names such a device mlx5_bond_%d (main.c,
- * mlx5_ib_stage_ib_reg_init()); its netdev is one of the bond's members.
+ * mlx5_ib_stage_ib_reg_init()); its netdev is one of the bond's members. Users may rename it.
  */
 static void
 find_bond(struct mdv_device *device)
 {
-	char path[MDV_SYSFS_PATH_BYTES];
-	struct stat st;
+	char path[MDV_SYSFS_PATH_BYTES], slaves[SLAVES_TEXT];
 	uint64_t ifindex;
 
-	if (strstr(device->name, "bond") == NULL || device->ifindex == 0)
+	if (device->ifindex == 0)
 		return;
 	/* A bridge is a master, too. */
 	snprintf(path, sizeof(path), "%s/class/net/%s/master/bonding/slaves", mdv_sysfs_root(),
 		device->ifname);
-	if (stat(path, &st) != 0)
+	if (mdv_sysfs_read_line(path, slaves, sizeof(slaves)) != 0 ||
+		(strstr(device->name, "bond") == NULL && !have_one_ibdev(device->ifname, slaves)))
 		return;
 	snprintf(path, sizeof(path), "%s/class/net/%s/master/ifindex", mdv_sysfs_root(),
 		device->ifname);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arguments, and ports as RDMA netlink lists them; device_open_test.c has sysfs. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,11 @@ static const struct mdv_ibport known[] = {
 	{ "mlx5_bond_1", 1, 15, "ens4f0" },
 	{ "mlx5_bond_2", 1, 16, "ens5f0" },
 	{ "mlx5_4", 1, 17, "ens6f0" },
+	{ "rocelag", 1, 18, "ens7f0" },
+	{ "backup", 1, 19, "ens8f1" },
+	{ "mixed", 1, 20, "ens9f0" },
+	{ "alone", 1, 21, "ens10f0" },
+	{ "left", 1, 22, "ens11f0" },
 };
 
 int
@@ -57,6 +63,43 @@ run(const char *before, const char *after)
 	return system(line);
 }
 
+/** Members of bonds, on their functions, of which some have an RDMA device. */
+static int
+netdevs_make(void)
+{
+	static const struct {
+		const char *ifname, *function;
+		bool has_ibdev;
+		const char *slaves;
+	} netdevs[] = {
+		{ "ens3f0", "03:00.0", true, "ens3f0 ens3f1" },
+		{ "ens6f0", "06:00.0", true, "ens6f0 ens6f1" },
+		{ "ens6f1", "06:00.1", true, "" },
+		{ "ens7f0", "07:00.0", true, "ens7f0 ens7f1" },
+		{ "ens7f1", "07:00.1", false, "" },
+		{ "ens8f0", "08:00.0", true, "" },
+		{ "ens8f1", "08:00.1", false, "ens8f0 ens8f1" },
+		{ "ens9f0", "09:00.0", true, "ens9f0 eno1" },
+		{ "eno1", "01:00.0", false, "" },
+		{ "ens10f0", "0a:00.0", true, "ens10f0" },
+		{ "ens11f0", "0b:00.0", true, "ens11f0 gone" },
+	};
+	char line[512];
+	int ret = 0;
+
+	for (unsigned int i = 0; ret == 0 && i < RTE_DIM(netdevs); i++) {
+		snprintf(line, sizeof(line),
+			"cd %s && mkdir -p pci/%s/%s class/net/%s/master/bonding && "
+			"ln -s ../../../pci/%s class/net/%s/device && cd class/net/%s/master && "
+			"echo %s >bonding/slaves && echo 24 >ifindex",
+			root, netdevs[i].function, netdevs[i].has_ibdev ? "infiniband" : "net",
+			netdevs[i].ifname, netdevs[i].function, netdevs[i].ifname,
+			netdevs[i].ifname, netdevs[i].slaves);
+		ret = system(line);
+	}
+	return ret;
+}
+
 static int
 tree_make(void **state)
 {
@@ -64,12 +107,8 @@ tree_make(void **state)
 	if (mkdtemp(root) == NULL || setenv("SYSFS_PATH", root, 1) != 0)
 		return -1;
 	return run("mkdir -p", "/class/infiniband/mlx5_9/device/net/lo") ||
-		run("mkdir -p", "/class/net/ens3f0/master/bonding/slaves") ||
-		run("echo 24 >", "/class/net/ens3f0/master/ifindex") ||
 		run("mkdir -p", "/class/net/ens5f0/master/bridge") ||
-		run("echo 26 >", "/class/net/ens5f0/master/ifindex") ||
-		run("mkdir -p", "/class/net/ens6f0/master/bonding/slaves") ||
-		run("echo 24 >", "/class/net/ens6f0/master/ifindex");
+		run("echo 26 >", "/class/net/ens5f0/master/ifindex") || netdevs_make();
 }
 
 static int
@@ -141,10 +180,19 @@ a_bond_is_above_a_bonded_device(void **state)
 		const char *ibdev;
 		unsigned int ifindex, upper;
 	} cases[] = {
-		{ "mlx5_0", 10, 10 }, { "mlx5_1", 0, 0 }, { "mlx5_bond_0", 14, 24 },
+		{ "mlx5_0", 10, 10 },
+		{ "mlx5_1", 0, 0 },
+		{ "mlx5_bond_0", 14, 24 },
 		{ "mlx5_bond_1", 15, 15 }, /* the bond is gone */
 		{ "mlx5_bond_2", 16, 16 }, /* a member of a bridge */
 		{ "mlx5_4", 17, 17 },      /* a bond that Linux does not offload */
+		/* Renamed: the card's other port has no device; nor has the active one. */
+		{ "rocelag", 18, 24 },
+		{ "backup", 19, 24 },
+		/* Bonds with another card's port, of one member, and with one that is gone. */
+		{ "mixed", 20, 20 },
+		{ "alone", 21, 21 },
+		{ "left", 22, 22 },
 	};
 
 	(void)state;
