@@ -40,11 +40,11 @@ static uint64_t
 rx_offloads(const struct mdv_port *port)
 {
 	const struct mdv_caps *caps = &port->device.caps;
-	uint64_t offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
+	uint64_t offloads = RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 
 	/* A stride is one buffer. */
 	if (port->config.mprq != MDV_MPRQ_ON)
-		offloads |= RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
+		offloads |= RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
 	/* A verbs completion has no RSS hash. */
 	if (caps->mode != MDV_MODE_IBV)
 		offloads |= RTE_ETH_RX_OFFLOAD_RSS_HASH;

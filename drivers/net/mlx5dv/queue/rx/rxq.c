@@ -76,8 +76,10 @@ segs_of(const struct mdv_rxq *rxq, uint16_t mtu, uint8_t *log2_segs)
 	nb_segs = (frame + rxq->headroom + rxq->room - 1) / rxq->room;
 	if (nb_segs > 1 && !(rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_SCATTER)) {
 		MDV_LOG(ERR,
-			"port %u Rx queue %u: frames of MTU %u need %u bytes, a buffer of mempool %s has %u: enable RTE_ETH_RX_OFFLOAD_SCATTER or use larger buffers",
-			port_id, rxq->idx, mtu, frame, rxq->pool->name, rxq->room - rxq->headroom);
+			"port %u Rx queue %u: frames of MTU %u need %u bytes, a buffer of mempool %s has %u: %suse larger buffers",
+			port_id, rxq->idx, mtu, frame, rxq->pool->name, rxq->room - rxq->headroom,
+			port->config.mprq == MDV_MPRQ_ON ? ""
+							 : "enable RTE_ETH_RX_OFFLOAD_SCATTER or ");
 		return -EINVAL;
 	}
 	nb_segs = rte_align32pow2(nb_segs);
