@@ -272,6 +272,9 @@ setup_running(struct mdv_rxq *rxq)
 	parked = parked_take(port, rxq->idx);
 	if (parked == NULL)
 		return mdv_rxq_ring_create(rxq);
+	/* The running port's statistics go on. */
+	rxq->count = parked->count;
+	rxq->base = parked->base;
 	/* More buffers a frame than the present MTU needs do no harm. */
 	if (parked->nb_desc == rxq->nb_desc && parked->ring.log2_segs >= rxq->ring.log2_segs &&
 		parked->strides.len_max >= rxq->strides.len_max) {

@@ -81,6 +81,9 @@ setup_running(struct mdv_txq *txq)
 
 	if (parked == NULL)
 		return mdv_txq_ring_create(txq);
+	/* The running port's statistics go on. */
+	txq->count = parked->count;
+	txq->base = parked->base;
 	/* Verbs sized the QP for the queue's descriptors and, in mode=ibv, for its offloads. */
 	if (parked->nb_desc != txq->nb_desc ||
 		(is_ibv(txq) && parked->conf.offloads != txq->conf.offloads)) {

@@ -315,6 +315,27 @@ a_released_queues_objects_wait(void **state)
 	}
 }
 
+/** With the objects of before, or with others. */
+static void
+a_queue_that_is_set_up_again_goes_on_counting(void **state)
+{
+	(void)state;
+	rig.port.started = true;
+	for (uint16_t nb_desc = 128; nb_desc <= 256; nb_desc *= 2) {
+		struct mdv_rxq *rxq = setup(1, 128, 0);
+
+		rxq->count = (struct mdv_rx_counters){ 10, 1000, 3, 4 };
+		rxq->base = (struct mdv_rx_counters){ 1, 60, 1, 2 };
+		mdv_rxq_release(&rig.dev, 1);
+		rxq = setup(1, nb_desc, 0);
+		assert_int_equal(rxq->count.packets - rxq->base.packets, 9);
+		assert_int_equal(rxq->count.bytes - rxq->base.bytes, 940);
+		assert_int_equal(rxq->count.nombuf - rxq->base.nombuf, 2);
+		assert_int_equal(rxq->count.errors - rxq->base.errors, 2);
+		mdv_rxq_release(&rig.dev, 1);
+	}
+}
+
 static void
 objects_follow_the_port(void **state)
 {
@@ -505,6 +526,7 @@ main(void)
 		TEST(what_is_split_is_refused),
 		TEST(a_running_port_makes_objects_at_once),
 		TEST(a_released_queues_objects_wait),
+		TEST(a_queue_that_is_set_up_again_goes_on_counting),
 		TEST(objects_follow_the_port),
 		TEST(tags_are_stripped_at_once_where_it_runs),
 		TEST(tags_are_looked_for_on_a_ring_that_comes_meanwhile),

@@ -217,6 +217,26 @@ a_released_queues_objects_wait(void **state)
 	}
 }
 
+/** With the objects of before, or with others. */
+static void
+a_queue_that_is_set_up_again_goes_on_counting(void **state)
+{
+	(void)state;
+	rig.port.started = true;
+	for (uint16_t nb_desc = 128; nb_desc <= 256; nb_desc *= 2) {
+		struct mdv_txq *txq = setup(1, 128, 0);
+
+		txq->count = (struct mdv_tx_counters){ 10, 1000, 3 };
+		txq->base = (struct mdv_tx_counters){ 1, 60, 1 };
+		mdv_txq_release(&rig.dev, 1);
+		txq = setup(1, nb_desc, 0);
+		assert_int_equal(mdv_txq_since(txq->count.packets, txq->base.packets), 9);
+		assert_int_equal(mdv_txq_since(txq->count.bytes, txq->base.bytes), 940);
+		assert_int_equal(txq->count.errors - txq->base.errors, 2);
+		mdv_txq_release(&rig.dev, 1);
+	}
+}
+
 static void
 objects_follow_the_port(void **state)
 {
@@ -378,6 +398,8 @@ main(void)
 			a_running_port_makes_objects_at_once, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			a_released_queues_objects_wait, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_queue_that_is_set_up_again_goes_on_counting, port_make, port_free),
 		cmocka_unit_test_setup_teardown(objects_follow_the_port, port_make, port_free),
 		cmocka_unit_test_setup_teardown(rates_are_within_the_devices, port_make, port_free),
 		cmocka_unit_test(limits_follow_offloads),
