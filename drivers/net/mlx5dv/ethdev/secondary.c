@@ -42,6 +42,7 @@ struct attachment {
 		port_id; /**< that in the shared data is cleared when the primary closes the port */
 	struct mdv_uar_pages pages;
 	enum attach_state state;
+	bool begun; /**< the port runs, and its queues may be looked at */
 };
 
 LIST_HEAD(attachment_list, attachment);
@@ -133,6 +134,7 @@ end(struct attachment *attachment)
 
 	silence(attachment->dev);
 	publish(attachment, no_queues, no_queues);
+	attachment->begun = false;
 }
 
 /** Map the doorbells of the present queues, except those whose pages are in @p pages. */
@@ -186,6 +188,7 @@ begin(struct attachment *attachment, int device_fd)
 	dev->rx_descriptor_status = mdv_rxq_descriptor_status;
 	dev->tx_descriptor_status = mdv_tx_done_status;
 	publish(attachment, dev->data->rx_queues, dev->data->tx_queues);
+	attachment->begun = true;
 	return 0;
 }
 
@@ -293,8 +296,9 @@ handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got,
 		;
 	} else if (message->kind == MDV_MP_START) {
 		ret = got->nb == 1 ? begin(attachment, got->fds[0]) : -EPROTO;
-	} else if (message->kind == MDV_MP_DOORBELLS) {
-		/* Other queues are in use, so their pages stay mapped. */
+	} else if (message->kind == MDV_MP_DOORBELLS && attachment->begun) {
+		/* Not after a stop: then it is late, and the queues may be gone. Other queues are
+		 * in use, so their pages stay mapped. */
 		ret = got->nb == 1
 			? map_doorbells(attachment->dev->data, got->fds[0], &attachment->pages)
 			: -EPROTO;

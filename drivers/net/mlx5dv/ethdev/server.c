@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Serves the requests of secondary processes: one row for each kind. */
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -144,22 +146,29 @@ recreate_rx(struct mdv_port *port, struct mdv_mp_message *message,
 	return mdv_rxq_is_broken(rxq) ? mdv_recover_rx_now(rxq) : 0;
 }
 
+/** @param[out] give for recreate_and_tell(), if a doorbell has changed: a descriptor of the device,
+ * to close */
 static int
 recreate_tx(struct mdv_port *port, struct mdv_mp_message *message,
-	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
+	__rte_unused const struct mdv_mp_fds *got, struct mdv_mp_fds *give)
 {
 	const uint16_t idx = message->queue.idx;
 	struct mdv_txq *txq = served_txq(port, idx);
-	int ret;
+	int fd, ret;
 
 	if (txq == NULL || port->dev->data->tx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return -EBUSY;
 	/* A repeated request: the first has recreated it and told of that. */
 	if (!txq->ring.broken)
 		return 0;
+	fd = fcntl(port->device.ctx->cmd_fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
 	ret = mdv_recover_tx_now(txq);
 	if (ret == 0)
-		mdv_primary_tell_doorbells(port);
+		give->fds[give->nb++] = fd;
+	else
+		close(fd);
 	return ret;
 }
 
@@ -198,7 +207,7 @@ static int (*const request_handlers[MDV_MP_NB_ASKED])(struct mdv_port *port, str
 /* clang-format on */
 
 static int
-handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got, struct mdv_mp_fds *give)
+serve(struct mdv_mp_message *message, const struct mdv_mp_fds *got, struct mdv_mp_fds *give)
 {
 	struct mdv_port *port;
 	int ret;
@@ -211,6 +220,35 @@ handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got, struct mdv_
 	ret = request_handlers[message->kind](port, message, got, give);
 	mdv_port_list_release();
 	return ret;
+}
+
+/**
+ * Tell of a new doorbell while nobody holds the port: one process that does not answer takes
+ * seconds, which others that need memory would wait, too. A repeated question does wait, as the
+ * burst goes on after the answer.
+ */
+static int
+recreate_and_tell(struct mdv_mp_message *message, const struct mdv_mp_fds *got)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct mdv_mp_fds device = { .nb = 0 };
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = serve(message, got, &device);
+	if (device.nb != 0) {
+		mdv_primary_tell_doorbells(message->port_id, device.fds[0]);
+		close(device.fds[0]);
+	}
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
+static int
+handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got, struct mdv_mp_fds *give)
+{
+	return message->kind == MDV_MP_RECREATE_TX ? recreate_and_tell(message, got)
+						   : serve(message, got, give);
 }
 
 int

@@ -8,13 +8,13 @@
 #include "state/port_list.h"
 
 void
-mdv_primary_tell_doorbells(const struct mdv_port *port)
+mdv_primary_tell_doorbells(uint16_t port_id, int device_fd)
 {
 	const struct mdv_mp_message message = {
 		.kind = MDV_MP_DOORBELLS,
-		.port_id = port->dev->data->port_id,
+		.port_id = port_id,
 	};
-	const struct mdv_mp_fds fds = { .fds = { port->device.ctx->cmd_fd }, .nb = 1 };
+	const struct mdv_mp_fds fds = { .fds = { device_fd }, .nb = 1 };
 
 	mdv_mp_tell(&message, &fds);
 }
@@ -37,7 +37,7 @@ void
 mdv_primary_doorbells(struct mdv_port *port)
 {
 	if (set_serves(port, true))
-		mdv_primary_tell_doorbells(port);
+		mdv_primary_tell_doorbells(port->dev->data->port_id, port->device.ctx->cmd_fd);
 }
 
 void

@@ -3,9 +3,14 @@
  * queues. */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <rte_cycles.h>
 
 #include "burst/rx/rx.h"
 #include "burst/tx/tx.h"
@@ -19,8 +24,6 @@
 #include "rig.h"
 #include "state/port_list.h"
 
-#define CMD_FD 123
-
 static struct rig_port rig;
 static struct mdv_rxq rxq;
 static struct mdv_txq txq;
@@ -32,7 +35,13 @@ static struct {
 	enum mdv_mp_kind logged[8];
 	unsigned int nb_told, nb_calls;
 	int result;
+	bool held;    /**< the port, while others are told */
+	bool repeats; /**< who asks for a queue asks once more while the others are told */
+	bool knows;   /**< all have been told */
+	pthread_t repeater;
 } seen;
+/** The device's descriptor. */
+static int cmd_fd;
 
 int __wrap_mdv_mp_listen(mdv_mp_handle_t handle, bool waits);
 int __wrap_mdv_mp_tell(const struct mdv_mp_message *message, const struct mdv_mp_fds *fds);
@@ -49,6 +58,44 @@ __wrap_mdv_mp_listen(mdv_mp_handle_t handle, bool waits)
 	return seen.result;
 }
 
+/** @return whether the descriptors are of the same file. */
+static bool
+is_same(int fd, int other)
+{
+	struct stat own, its;
+
+	assert_int_equal(fstat(fd, &own), 0);
+	assert_int_equal(fstat(other, &its), 0);
+	return own.st_dev == its.st_dev && own.st_ino == its.st_ino;
+}
+
+static void *
+hold(void *arg)
+{
+	(void)arg;
+	if (mdv_port_list_hold(rig.data.port_id) != NULL)
+		mdv_port_list_release();
+	return NULL;
+}
+
+/** Other processes ask for the port while one of those told may not answer. */
+static bool
+is_held(void)
+{
+	struct timespec until;
+	pthread_t thread;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 5;
+	assert_int_equal(pthread_create(&thread, NULL, hold, NULL), 0);
+	if (pthread_timedjoin_np(thread, NULL, &until) == 0)
+		return false;
+	pthread_detach(thread);
+	return true;
+}
+
+static void *repeat(void *arg);
+
 int
 __wrap_mdv_mp_tell(const struct mdv_mp_message *message, const struct mdv_mp_fds *fds)
 {
@@ -58,12 +105,20 @@ __wrap_mdv_mp_tell(const struct mdv_mp_message *message, const struct mdv_mp_fds
 	/* The device goes with news of doorbells. */
 	if (message->kind == MDV_MP_START || message->kind == MDV_MP_DOORBELLS) {
 		assert_int_equal(fds->nb, 1);
-		assert_int_equal(fds->fds[0], CMD_FD);
+		assert_true(is_same(fds->fds[0], cmd_fd));
 	} else {
 		assert_null(fds);
 	}
+	seen.held |= is_held();
+	if (seen.repeats) {
+		seen.repeats = false;
+		assert_int_equal(pthread_create(&seen.repeater, NULL, repeat, NULL), 0);
+		/* An answer that comes too soon mostly comes within this time. */
+		rte_delay_us_sleep(20000);
+	}
 	/* A secondary that stops may still have to ask for a queue. */
 	assert_int_equal(rig.port.primary.serves, message->kind != MDV_MP_CLOSED);
+	__atomic_store_n(&seen.knows, true, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -98,6 +153,7 @@ __wrap_mdv_recover_tx_now(struct mdv_txq *queue)
 {
 	assert_ptr_equal(queue, &txq);
 	seen.nb_calls++;
+	txq.ring.broken = seen.result != 0;
 	return seen.result;
 }
 
@@ -118,7 +174,9 @@ port_make(void **state)
 	memset(&seen, 0, sizeof(seen));
 	memset(&rxq, 0, sizeof(rxq));
 	memset(&txq, 0, sizeof(txq));
-	rig.wq->context->cmd_fd = CMD_FD;
+	cmd_fd = memfd_create("device", MFD_CLOEXEC);
+	assert_true(cmd_fd >= 0);
+	rig.wq->context->cmd_fd = cmd_fd;
 	rig.port.device.ctx = rig.wq->context;
 	rig.port.device.shares_rings = true;
 	rig.port.mr = mdv_mr_create(&rig.port.device, rig.data.port_id);
@@ -139,6 +197,8 @@ port_free(void **state)
 	mdv_port_list_remove(&rig.port);
 	mdv_mr_destroy(rig.port.mr);
 	assert_int_equal(rig_verbs.nb_mrs, 0);
+	assert_false(seen.held);
+	close(cmd_fd);
 	return 0;
 }
 
@@ -175,7 +235,7 @@ who_attaches_gets_the_device_and_sees_the_end(void **state)
 	(void)state;
 	assert_int_equal(attach(&give), 0);
 	assert_int_equal(give.nb, 2);
-	assert_int_equal(give.fds[0], CMD_FD);
+	assert_int_equal(give.fds[0], cmd_fd);
 	/* Readable as soon as this process has ended. */
 	end = (struct pollfd){ .fd = give.fds[1], .events = POLLIN };
 	assert_int_equal(poll(&end, 1, 0), 0);
@@ -281,6 +341,25 @@ queues_are_recovered_while_the_port_runs(void **state)
 	assert_int_equal(seen.logged[0], MDV_MP_DOORBELLS);
 }
 
+/** Nobody could be told: the queue stays broken, and the next question is for it, too. */
+static void
+a_queue_is_recreated_only_if_others_can_be_told(void **state)
+{
+	(void)state;
+	mdv_primary_start(&rig.port);
+	txq.ring.broken = true;
+	rig.wq->context->cmd_fd = -1;
+	assert_int_equal(ask_for(MDV_MP_RECREATE_TX, 1), -EBADF);
+	assert_int_equal(seen.nb_calls, 0);
+	rig.wq->context->cmd_fd = cmd_fd;
+	seen.result = -EIO;
+	assert_int_equal(ask_for(MDV_MP_RECREATE_TX, 1), -EIO);
+	assert_int_equal(seen.nb_told, 0);
+	seen.result = 0;
+	assert_int_equal(ask_for(MDV_MP_RECREATE_TX, 1), 0);
+	assert_int_equal(seen.nb_told, 1);
+}
+
 static void
 stopped_and_whole_queues_are_left_alone(void **state)
 {
@@ -319,6 +398,31 @@ a_queue_is_reset_once_for_two_requests(void **state)
 			assert_int_equal(ask_for(kinds[i], 1), 0);
 		assert_int_equal(seen.nb_calls, 1);
 	}
+}
+
+/** @return whether all knew of the queue when it was answered. */
+static void *
+repeat(void *arg)
+{
+	(void)arg;
+	if (ask_for(MDV_MP_RECREATE_TX, 1) != 0)
+		return NULL;
+	return __atomic_load_n(&seen.knows, __ATOMIC_ACQUIRE) ? &seen : NULL;
+}
+
+static void
+a_repeated_request_is_answered_when_all_know_the_queue(void **state)
+{
+	void *knew;
+
+	(void)state;
+	mdv_primary_start(&rig.port);
+	txq.ring.broken = seen.repeats = true;
+	assert_int_equal(ask_for(MDV_MP_RECREATE_TX, 1), 0);
+	assert_int_equal(pthread_join(seen.repeater, &knew), 0);
+	assert_non_null(knew);
+	assert_int_equal(seen.nb_calls, 1);
+	assert_int_equal(seen.nb_told, 1);
 }
 
 static void
@@ -369,9 +473,14 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			queues_are_recovered_while_the_port_runs, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
+			a_queue_is_recreated_only_if_others_can_be_told, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
 			stopped_and_whole_queues_are_left_alone, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			a_queue_is_reset_once_for_two_requests, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_repeated_request_is_answered_when_all_know_the_queue, port_make,
+			port_free),
 		cmocka_unit_test_setup_teardown(
 			memory_is_registered_for_others, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
