@@ -2,6 +2,7 @@
 /* The tables of ethdev operations, and operations that only query or dump. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <ethdev_driver.h>
 
@@ -180,40 +181,83 @@ mdv_ethdev_supported_ptypes_get(MDV_COMPAT_PTYPES_ARGS(dev, nb))
 	return all;
 }
 
+/** What a dump is of; a private one: all queues. */
+struct dumped {
+	uint16_t idx;
+	uint16_t offset;
+	uint16_t num;
+};
+
+typedef int (*print_t)(const struct rte_eth_dev *dev, const struct dumped *what, FILE *file);
+
+static int
+print_wqes(const struct rte_eth_dev *dev, const struct dumped *what, FILE *file)
+{
+	const struct mdv_txq *txq = dev->data->tx_queues[what->idx];
+
+	return txq == NULL ? -EINVAL : mdv_tx_dump_wqes(txq, what->offset, what->num, file);
+}
+
+static int
+print_cqes(const struct rte_eth_dev *dev, const struct dumped *what, FILE *file)
+{
+	const struct mdv_rxq *rxq = dev->data->rx_queues[what->idx];
+
+	return rxq == NULL ? -EINVAL : mdv_rx_dump_cqes(rxq, what->offset, what->num, file);
+}
+
+static int
+print_txqs(const struct rte_eth_dev *dev, __rte_unused const struct dumped *what, FILE *file)
+{
+	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++) {
+		if (dev->data->tx_queues[i] != NULL)
+			mdv_tx_dump(dev->data->tx_queues[i], file);
+	}
+	return 0;
+}
+
+/** Print to memory under the lock, which all processes share: nobody may read the file, such as a
+ * pipe, and writing then blocks. */
+static int
+print_locked(const struct rte_eth_dev *dev, print_t print, const struct dumped *what, FILE *file)
+{
+	struct mdv_port *port = mdv_port(dev);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+	int ret;
+
+	if (memory == NULL)
+		return -errno;
+	mdv_queue_list_lock_objects(&port->queues);
+	ret = print(dev, what, memory);
+	mdv_queue_list_unlock_objects(&port->queues);
+	if (fclose(memory) != 0 && ret == 0)
+		ret = -ENOMEM;
+	if (ret == 0)
+		fwrite(text, 1, size, file);
+	free(text);
+	return ret;
+}
+
 static int
 tx_descriptor_dump(
 	const struct rte_eth_dev *dev, uint16_t idx, uint16_t offset, uint16_t num, FILE *file)
 {
-	struct mdv_port *port = mdv_port(dev);
-	int ret = -EINVAL;
-
-	mdv_queue_list_lock_objects(&port->queues);
-	if (dev->data->tx_queues[idx] != NULL)
-		ret = mdv_tx_dump_wqes(dev->data->tx_queues[idx], offset, num, file);
-	mdv_queue_list_unlock_objects(&port->queues);
-	return ret;
+	return print_locked(dev, print_wqes, &(const struct dumped){ idx, offset, num }, file);
 }
 
 static int
 rx_descriptor_dump(
 	const struct rte_eth_dev *dev, uint16_t idx, uint16_t offset, uint16_t num, FILE *file)
 {
-	struct mdv_port *port = mdv_port(dev);
-	int ret = -EINVAL;
-
-	mdv_queue_list_lock_objects(&port->queues);
-	if (dev->data->rx_queues[idx] != NULL)
-		ret = mdv_rx_dump_cqes(dev->data->rx_queues[idx], offset, num, file);
-	mdv_queue_list_unlock_objects(&port->queues);
-	return ret;
+	return print_locked(dev, print_cqes, &(const struct dumped){ idx, offset, num }, file);
 }
 
 static int
 priv_dump(struct rte_eth_dev *dev, FILE *file)
 {
-	struct mdv_port *port = mdv_port(dev);
-	const struct mdv_device *device = &port->device;
-	uint16_t i;
+	const struct mdv_device *device = &mdv_port(dev)->device;
 
 	fprintf(file, "device %s port %u, netdev %s, firmware %s\n", device->name, device->port_num,
 		device->ifname[0] != '\0' ? device->ifname : "none", device->caps.fw_version);
@@ -221,13 +265,7 @@ priv_dump(struct rte_eth_dev *dev, FILE *file)
 		fprintf(file, "clock of timestamps: real-time, ns\n");
 	else if (device->caps.clock_khz != 0)
 		fprintf(file, "clock of timestamps: %u kHz\n", device->caps.clock_khz);
-	mdv_queue_list_lock_objects(&port->queues);
-	for (i = 0; i < dev->data->nb_tx_queues; i++) {
-		if (dev->data->tx_queues[i] != NULL)
-			mdv_tx_dump(dev->data->tx_queues[i], file);
-	}
-	mdv_queue_list_unlock_objects(&port->queues);
-	return 0;
+	return print_locked(dev, print_txqs, NULL, file);
 }
 
 static int

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What ethdev is told of a device: offloads and limits by its capabilities, one at a time. */
 #include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/compat.h"
@@ -10,6 +12,7 @@
 #include "port/link.h"
 #include "queue/rx/rxq.h"
 #include "queue/tx/tx_limits.h"
+#include "queue/tx/txq.h"
 #include "rig.h"
 
 #define RX_ALWAYS                                                                                  \
@@ -343,6 +346,48 @@ queues_that_are_not_set_up_are_not_told(void **state)
 	assert_int_equal(mdv_ethdev_ops.eth_tx_descriptor_dump(&rig.dev, 0, 0, 1, stderr), -EINVAL);
 }
 
+/** @param cookie counts what is written, and becomes -1 when a lock is held meanwhile */
+static ssize_t
+write_unlocked(void *cookie, const char *text, size_t size)
+{
+	ssize_t *nb = cookie;
+
+	(void)text;
+	if (pthread_mutex_trylock(&rig.port.queues.objects_lock) != 0) {
+		*nb = -1;
+		return size;
+	}
+	mdv_queue_list_unlock_objects(&rig.port.queues);
+	*nb += *nb < 0 ? 0 : (ssize_t)size;
+	return size;
+}
+
+/** Nobody may read a pipe, and all processes wait for the lock. */
+static void
+nothing_is_written_under_the_lock(void **state)
+{
+	static struct mdv_hw_cqe cqes[4];
+	static struct mdv_txq txq;
+	static struct mdv_rxq rxq = { .ready = true, .ring = { .cqes = cqes, .mask = 3 } };
+	void *rx_queues[] = { &rxq }, *tx_queues[] = { &txq };
+	ssize_t nb = 0;
+	FILE *file = fopencookie(&nb, "w", (cookie_io_functions_t){ .write = write_unlocked });
+
+	(void)state;
+	assert_non_null(file);
+	setvbuf(file, NULL, _IONBF, 0);
+	mdv_queue_list_init(&rig.port.queues);
+	rig.data.rx_queues = rx_queues;
+	rig.data.tx_queues = tx_queues;
+	rig.data.nb_rx_queues = rig.data.nb_tx_queues = 1;
+	assert_int_equal(mdv_ethdev_ops.eth_rx_descriptor_dump(&rig.dev, 0, 0, 1, file), 0);
+	assert_true(nb > 0);
+	nb = 0;
+	assert_int_equal(mdv_ethdev_ops.eth_dev_priv_dump(&rig.dev, file), 0);
+	assert_true(nb > 0);
+	fclose(file);
+}
+
 int
 main(void)
 {
@@ -359,6 +404,7 @@ main(void)
 		cmocka_unit_test_setup(the_version_needs_room, port_make),
 		cmocka_unit_test_setup(what_else_is_asked, port_make),
 		cmocka_unit_test_setup(queues_that_are_not_set_up_are_not_told, port_make),
+		cmocka_unit_test_setup(nothing_is_written_under_the_lock, port_make),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
