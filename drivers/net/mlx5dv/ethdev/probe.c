@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Registers, probes and removes the virtual device net_mlx5dv; has the order of construction and
- * its reverse. */
+ * its reverse, and what the bus passes on of memory. */
 #include <errno.h>
 #include <stdio.h>
 
 #include <bus_vdev_driver.h>
 #include <ethdev_driver.h>
 #include <ethdev_vdev.h>
+#include <rte_errno.h>
 #include <rte_version.h>
 
 #include "base/log.h"
@@ -14,6 +15,7 @@
 #include "ethdev.h"
 #include "flow/flow.h"
 #include "kernel/vf.h"
+#include "mem/mr.h"
 #include "port/event.h"
 #include "port/mac.h"
 #include "port/open.h"
@@ -135,9 +137,42 @@ detach(struct rte_vdev_device *vdev)
 	return rte_eth_dev_release_port(dev);
 }
 
+/** @return the port, of which the primary process registers memory, or NULL with rte_errno set */
+static struct mdv_port *
+port_of(const struct rte_vdev_device *vdev)
+{
+	const struct rte_eth_dev *dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
+	const bool primary = rte_eal_process_type() == RTE_PROC_PRIMARY;
+
+	rte_errno = primary ? ENODEV : ENOTSUP;
+	return dev != NULL && primary ? mdv_port(dev) : NULL;
+}
+
+/** The EAL knows the memory, so it is registered when a packet in it is met. */
+static int
+dma_map(struct rte_vdev_device *vdev, __rte_unused void *addr, __rte_unused uint64_t iova,
+	__rte_unused size_t len)
+{
+	return port_of(vdev) == NULL ? -1 : 0;
+}
+
+/** The EAL tells nobody when an application takes back external memory. */
+static int
+dma_unmap(struct rte_vdev_device *vdev, void *addr, __rte_unused uint64_t iova, size_t len)
+{
+	const struct mdv_port *port = port_of(vdev);
+
+	if (port == NULL)
+		return -1;
+	mdv_mr_memory_event(RTE_MEM_EVENT_FREE, addr, len, port->mr);
+	return 0;
+}
+
 static struct rte_vdev_driver mdv_probe_driver = {
 	.probe = probe,
 	.remove = detach,
+	.dma_map = dma_map,
+	.dma_unmap = dma_unmap,
 };
 
 RTE_PMD_REGISTER_VDEV(net_mlx5dv, mdv_probe_driver);

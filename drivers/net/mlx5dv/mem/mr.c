@@ -508,10 +508,10 @@ is_within(const struct owner *owner, uintptr_t start, size_t size)
 		range->start + range->size <= start + size;
 }
 
-/** Look no more into freed EAL memory. pool_event() has removed a destroyed pool before, unless the
- * process that destroyed it could not report that. */
-static void
-memory_event(enum rte_mem_event event, const void *addr, size_t len, void *arg)
+/* pool_event() has removed a destroyed pool before, unless the process that destroyed it could not
+ * report that. */
+void
+mdv_mr_memory_event(enum rte_mem_event event, const void *addr, size_t len, void *arg)
 {
 	struct mdv_mr_table *table = arg;
 	struct owner *owner, *next;
@@ -566,7 +566,7 @@ mdv_mr_create(const struct mdv_device *device, uint16_t port_id)
 	table->port_id = port_id;
 	/* Without dynamic memory (--no-huge, --legacy-mem) memory is never freed, and there are no
 	 * events. */
-	if (rte_mem_event_callback_register(EVENT_NAME, memory_event, table) != 0 &&
+	if (rte_mem_event_callback_register(EVENT_NAME, mdv_mr_memory_event, table) != 0 &&
 		rte_errno != ENOTSUP)
 		goto free_table;
 	if (rte_mempool_event_callback_register(pool_event, table) != 0)

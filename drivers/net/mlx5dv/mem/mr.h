@@ -33,6 +33,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
 #include <rte_mbuf.h>
+#include <rte_memory.h>
 
 #include "base/mr_range.h"
 
@@ -90,6 +91,9 @@ bool mdv_mr_find(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mb
 	struct mdv_mr_range *range);
 /** Remove a pool that another process has destroyed. */
 void mdv_mr_pool_gone(struct mdv_mr_table *table, const struct rte_mempool *pool);
+/** An rte_mem_event_callback_t, of the table @p arg: look no more into memory that is freed, or
+ * that the application takes back. */
+void mdv_mr_memory_event(enum rte_mem_event event, const void *addr, size_t len, void *arg);
 /** Called for one region; @p pool is the name of its mempool, NULL: EAL memory. */
 typedef void (*mdv_mr_each_t)(const struct mdv_mr_range *range, const char *pool, void *arg);
 /** Call @p each for every region, those of a pool by address; under the table's lock. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <bus_vdev_driver.h>
+#include <rte_errno.h>
 #include <rte_malloc.h>
 #include <rte_version.h>
 
@@ -13,6 +14,7 @@
 #include "ethdev/secondary.h"
 #include "ethdev/server.h"
 #include "kernel/vf.h"
+#include "mem/mr.h"
 #include "port/event.h"
 #include "port/mac.h"
 #include "port/open.h"
@@ -104,6 +106,18 @@ TRACE_FAKE(void, mdv_port_list_add, struct mdv_port *port)
 	trace_call("list");
 }
 
+static struct mdv_mr_table *table = (struct mdv_mr_table *)&table;
+static _Alignas(4096) char memory[4096];
+
+TRACE_FAKE(void, mdv_mr_memory_event, enum rte_mem_event event, const void *addr, size_t len,
+	void *arg)
+{
+	assert_int_equal(event, RTE_MEM_EVENT_FREE);
+	assert_ptr_equal(addr, memory);
+	assert_ptr_equal(arg, table);
+	trace_call("forget %zu", len);
+}
+
 #define OPEN "recover; listen; open; mac; "
 
 static int
@@ -160,6 +174,37 @@ a_closed_port_is_removed(void **state)
 	trace_check(OPEN "tell " NAME "; events; list; ");
 	assert_int_equal(rte_vdev_uninit(NAME), 0);
 	trace_check("");
+}
+
+/** No event tells of external memory that an application takes back. */
+static void
+memory_that_is_taken_back_is_forgotten(void **state)
+{
+	struct rte_device *device;
+
+	(void)state;
+	assert_int_equal(rte_extmem_register(memory, sizeof(memory), NULL, 0, 4096), 0);
+	assert_int_equal(rte_vdev_init(NAME, ARGS), 0);
+	mdv_port(rte_eth_dev_allocated(NAME))->mr = table;
+	device = rte_eth_dev_allocated(NAME)->device;
+	trace_clear();
+	assert_int_equal(rte_dev_dma_map(device, memory, 0, sizeof(memory)), 0);
+	trace_check("");
+	assert_int_equal(rte_dev_dma_unmap(device, memory, 0, sizeof(memory)), 0);
+	trace_check("forget 4096; ");
+	/* Of a secondary process; of a port that is closed. */
+	process = RTE_PROC_SECONDARY;
+	assert_int_equal(rte_dev_dma_map(device, memory, 0, sizeof(memory)), -1);
+	assert_int_equal(rte_dev_dma_unmap(device, memory, 0, sizeof(memory)), -1);
+	assert_int_equal(rte_errno, ENOTSUP);
+	process = RTE_PROC_PRIMARY;
+	assert_int_equal(rte_eth_dev_release_port(rte_eth_dev_allocated(NAME)), 0);
+	assert_int_equal(rte_dev_dma_map(device, memory, 0, sizeof(memory)), -1);
+	assert_int_equal(rte_dev_dma_unmap(device, memory, 0, sizeof(memory)), -1);
+	assert_int_equal(rte_errno, ENODEV);
+	trace_check("");
+	assert_int_equal(rte_vdev_uninit(NAME), 0);
+	assert_int_equal(rte_extmem_unregister(memory, sizeof(memory)), 0);
 }
 
 static void
@@ -248,6 +293,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_port_comes_and_goes, probe_clear),
 		cmocka_unit_test_setup(a_closed_port_is_removed, probe_clear),
+		cmocka_unit_test_setup(memory_that_is_taken_back_is_forgotten, probe_clear),
 		cmocka_unit_test_setup(what_fails_is_undone, probe_clear),
 		cmocka_unit_test_setup(a_name_has_one_port, probe_clear),
 		cmocka_unit_test_setup(a_secondary_process_has_its_own, probe_clear),

@@ -2,6 +2,7 @@
 /* Memory regions: pools of every kind, attached buffers, removals, refusals. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -300,6 +301,42 @@ attached_buffers_are_looked_up_or_refused(void **state)
 	free(unknown);
 }
 
+/** No event of the EAL's tells of it: the application does (rte_dev_dma_unmap()). */
+static void
+external_memory_that_is_mapped_anew_is_registered_anew(void **state)
+{
+	const size_t size = 16 * 4096;
+	struct rte_mempool *pool = rig_pool("mr_anew", NB_MBUFS, ROOM);
+	struct mdv_mr_table *table = table_new();
+	struct rte_mbuf_ext_shared_info shinfo = { .free_cb = no_free };
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	struct mdv_mr_cache cache;
+	void *memory = NULL;
+
+	(void)state;
+	mdv_mr_cache_init(&cache, table);
+	rte_mbuf_ext_refcnt_set(&shinfo, 4);
+	for (unsigned int i = 0; i < 2; i++) {
+		memory = mmap(memory, size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | (i == 0 ? 0 : MAP_FIXED), -1, 0);
+		assert_ptr_not_equal(memory, MAP_FAILED);
+		assert_int_equal(rte_extmem_register(memory, size, NULL, 0, 4096), 0);
+		rte_pktmbuf_attach_extbuf(mbuf, memory, (uintptr_t)memory, 8192, &shinfo);
+		mdv_mr_cache_check(&cache);
+		assert_int_equal(cache.last.size, 0);
+		assert_int_not_equal(lkey_of(&cache, mbuf), MDV_MR_LKEY_NONE);
+		assert_int_equal(rig_verbs.nb_mrs, 1);
+		rte_pktmbuf_detach_extbuf(mbuf);
+		mdv_mr_memory_event(RTE_MEM_EVENT_FREE, memory, size, table);
+		assert_int_equal(rig_verbs.nb_mrs, 0);
+		assert_int_equal(rte_extmem_unregister(memory, size), 0);
+	}
+	munmap(memory, size);
+	rte_pktmbuf_free(mbuf);
+	table_delete(table);
+	rte_mempool_free(pool);
+}
+
 static void
 a_refused_registration_leaves_nothing(void **state)
 {
@@ -522,6 +559,7 @@ main(void)
 		cmocka_unit_test(a_pinned_pool_is_registered_by_its_buffers),
 		cmocka_unit_test(a_destroyed_pool_is_forgotten),
 		cmocka_unit_test(attached_buffers_are_looked_up_or_refused),
+		cmocka_unit_test(external_memory_that_is_mapped_anew_is_registered_anew),
 		cmocka_unit_test(a_refused_registration_leaves_nothing),
 		cmocka_unit_test(a_pool_that_another_process_destroyed),
 		cmocka_unit_test(freed_memory_is_registered_no_longer),
