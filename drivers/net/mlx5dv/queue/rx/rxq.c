@@ -509,6 +509,9 @@ mdv_rxq_info_get(struct rte_eth_dev *dev, uint16_t idx, struct rte_eth_rxq_info 
 
 	info->mp = rxq->pool;
 	info->conf = rxq->conf;
+	/* It may have been switched since the set-up. */
+	info->conf.offloads &= ~RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+	info->conf.offloads |= rxq->vlan_strip ? RTE_ETH_RX_OFFLOAD_VLAN_STRIP : 0;
 	info->scattered_rx = dev->data->scattered_rx;
 	info->nb_desc = rxq->nb_desc;
 	info->rx_buf_size = rxq->room - rxq->headroom;

@@ -393,6 +393,23 @@ tags_are_stripped_at_once_where_it_runs(void **state)
 	assert_int_equal(mdv_rxq_set_vlan_strip(&rig.port, 0, true), 0);
 }
 
+static void
+a_queue_tells_what_it_strips_now(void **state)
+{
+	struct rte_eth_rxq_info info;
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		const bool was = i % 2 != 0, is = i / 2 != 0;
+
+		setup(1, 128, was ? RTE_ETH_RX_OFFLOAD_VLAN_STRIP : 0);
+		assert_int_equal(mdv_rxq_set_vlan_strip(&rig.port, 1, is), 0);
+		mdv_rxq_info_get(&rig.dev, 1, &info);
+		assert_int_equal(info.conf.offloads, is ? RTE_ETH_RX_OFFLOAD_VLAN_STRIP : 0);
+		mdv_rxq_release(&rig.dev, 1);
+	}
+}
+
 /** The ring that bursts read the option from may be replaced before it is set. */
 static void
 tags_are_looked_for_on_a_ring_that_comes_meanwhile(void **state)
@@ -529,6 +546,7 @@ main(void)
 		TEST(a_queue_that_is_set_up_again_goes_on_counting),
 		TEST(objects_follow_the_port),
 		TEST(tags_are_stripped_at_once_where_it_runs),
+		TEST(a_queue_tells_what_it_strips_now),
 		TEST(tags_are_looked_for_on_a_ring_that_comes_meanwhile),
 		TEST(marks_are_looked_for_on_objects_that_are_taken_over),
 		TEST(marks_are_looked_for_everywhere),
