@@ -12,7 +12,7 @@
 #include <libmnl/libmnl.h>
 #include <rdma/rdma_netlink.h>
 
-#include "rig.h"
+#include "pair.h"
 
 #define FRAME_BYTES 100
 #define SEQ         7
@@ -259,6 +259,48 @@ check_auto_counts(struct ibv_cq *cq)
 	CHECK(set_auto(0) == 0 && counter(0).mode == RDMA_COUNTER_MODE_NONE, counter(0).mode);
 }
 
+/** Messages of a transport are counted, too; each takes no more than one receive WQE. */
+static void
+check_transport(struct ibv_cq *cq)
+{
+	struct ibv_qp *qp = pair_qp(IBV_QPT_UC, cq, NULL), *other = pair_qp(IBV_QPT_UC, cq, NULL);
+	struct ibv_sge sge = rig_sge(0, 0, 2 * RIG_BUFFER_BYTES);
+	struct ibv_send_wr wr = pair_wr(IBV_WR_SEND, 1, &sge);
+	struct answer answer;
+
+	pair_connect(qp, other);
+	pair_post(qp, &wr);
+	pair_poll(cq, IBV_WC_SUCCESS);
+	answer = bind_to(other, 0);
+	CHECK(counter(answer.id).out_of_buffer == 0, counter(answer.id).out_of_buffer);
+	for (unsigned int i = 0; i < 3; i++) {
+		pair_post(qp, &wr);
+		pair_poll(cq, IBV_WC_SUCCESS);
+	}
+	CHECK(counter(answer.id).out_of_buffer == 3, counter(answer.id).out_of_buffer);
+	pair_receive(other, 2, &sge);
+	pair_post(qp, &wr);
+	pair_poll(cq, IBV_WC_SUCCESS);
+	pair_poll(cq, IBV_WC_SUCCESS);
+	CHECK(counter(answer.id).out_of_buffer == 3, counter(answer.id).out_of_buffer);
+	rig_must(ibv_destroy_qp(other), "ibv_destroy_qp");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+
+	CHECK(set_auto(RDMA_COUNTER_MASK_QP_TYPE) == 0, 0);
+	qp = pair_qp(IBV_QPT_UD, cq, NULL);
+	pair_start(qp, 0);
+	wr.wr.ud.ah = pair_ah();
+	wr.wr.ud.remote_qpn = qp->qp_num;
+	wr.wr.ud.remote_qkey = PAIR_KEY;
+	sge.length = FRAME_BYTES;
+	pair_post(qp, &wr);
+	pair_poll(cq, IBV_WC_SUCCESS);
+	CHECK(only_counter().out_of_buffer == 1, only_counter().out_of_buffer);
+	rig_must(ibv_destroy_ah(wr.wr.ud.ah), "ibv_destroy_ah");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	CHECK(set_auto(0) == 0, 0);
+}
+
 /** The number of a queue pair that is gone may be that of a new one, which nobody has bound. */
 static void
 check_reuse(struct ibv_cq *cq)
@@ -344,6 +386,7 @@ main(void)
 	check_auto(cq, qp);
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 	check_auto_counts(cq);
+	check_transport(cq);
 	check_reuse(cq);
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	mnl_socket_close(netlink);

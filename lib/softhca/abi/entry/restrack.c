@@ -71,7 +71,7 @@ describe_qp(const struct shca_object *object, struct shca_restrack *out)
 	out->serial = qp->serial;
 	out->init_serial = qp->init_serial;
 	out->init_out_of_buffer = qp->init_out_of_buffer;
-	out->out_of_buffer = qp->rq != NULL ? shca_rq_out_of_buffer(qp->rq) : 0;
+	out->out_of_buffer = shca_qp_out_of_buffer(qp);
 	if (qp->roce != NULL) {
 		describe_roce(qp, out);
 		return true;

@@ -165,12 +165,20 @@ shca_qp_last_init(void)
 	return __atomic_load_n(&last_init, __ATOMIC_RELAXED);
 }
 
+uint64_t
+shca_qp_out_of_buffer(const struct shca_qp_object *qp)
+{
+	if (qp->roce != NULL)
+		return shca_roce_qp_out_of_buffer(qp->roce);
+	return qp->rq != NULL ? shca_rq_out_of_buffer(qp->rq) : 0;
+}
+
 /** Note what a counter that it is bound to in this moment needs (core/verbs.c _ib_modify_qp()). */
 static void
 note_init(struct shca_qp_object *qp)
 {
 	qp->init_serial = __atomic_add_fetch(&last_init, 1, __ATOMIC_RELAXED);
-	qp->init_out_of_buffer = qp->rq != NULL ? shca_rq_out_of_buffer(qp->rq) : 0;
+	qp->init_out_of_buffer = shca_qp_out_of_buffer(qp);
 }
 
 /** A requested rate limit; a rate of 0 means none. */

@@ -7,6 +7,13 @@
 #define NAME(name, text) [SHCA_ROCE_COUNT_##name] = (text),
 const char *const shca_roce_count_names[SHCA_NB_ROCE_COUNTS] = { SHCA_ROCE_COUNTS(NAME) };
 
+void
+shca_roce_count_out_of_buffer(struct shca_roce_qp *qp)
+{
+	qp->dev->stats.out_of_buffer++;
+	qp->out_of_buffer++;
+}
+
 static void
 move(struct shca_roce_qp *qp, enum shca_roce_count which, uint64_t *from)
 {

@@ -15,6 +15,8 @@ struct shca_roce_qp;
 
 extern const char *const shca_roce_count_names[SHCA_NB_ROCE_COUNTS];
 
+/** A message has found no receive WQE. */
+void shca_roce_count_out_of_buffer(struct shca_roce_qp *qp);
 /** Take what the engines have counted since the last time. */
 void shca_roce_count_engines(struct shca_roce_qp *qp);
 /** @return the counts of the device since it was made, for SHCA_NB_ROCE_COUNTS. */

@@ -2,6 +2,7 @@
 /* Unreliable datagrams: a WQE is a packet (IBTA 9.8.3). */
 #include <string.h>
 
+#include "hw/roce/count.h"
 #include "hw/roce/state.h"
 
 #define GRH_BYTES 40
@@ -90,7 +91,7 @@ shca_roce_receive_ud(struct shca_roce_qp *qp, const struct shca_bth *bth, const 
 	if (bth->qkey != qp->conf.qkey)
 		return;
 	if (!shca_roce_take_rq(qp)) {
-		qp->dev->stats.out_of_buffer++;
+		shca_roce_count_out_of_buffer(qp);
 		return;
 	}
 	shca_roce_copy_grh(frame, grh);

@@ -3,6 +3,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 
 #include "base/mem.h"
+#include "hw/roce/count.h"
 #include "hw/roce/window.h"
 #include "hw/roce/state.h"
 
@@ -89,7 +90,7 @@ take(void *arg)
 		return SHCA_TAKE_REFUSED;
 	if (shca_roce_take_rq(qp))
 		return SHCA_TAKE_DONE;
-	qp->dev->stats.out_of_buffer++;
+	shca_roce_count_out_of_buffer(qp);
 	return SHCA_TAKE_NONE;
 }
 

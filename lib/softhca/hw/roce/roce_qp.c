@@ -226,6 +226,12 @@ shca_roce_qp_psns(const struct shca_roce_qp *qp, uint32_t *sq_psn, uint32_t *rq_
 	*rq_psn = qp->responder.psn;
 }
 
+uint64_t
+shca_roce_qp_out_of_buffer(const struct shca_roce_qp *qp)
+{
+	return qp->out_of_buffer;
+}
+
 /** @return whether the counter of sends is beyond the ring: a program's bug, no WQE is valid. */
 static bool
 has_overrun(struct shca_roce_qp *qp)

@@ -82,6 +82,9 @@ bool shca_roce_qp_is_draining(const struct shca_roce_qp *qp);
 /** @return PSNs that are next to send and to receive. */
 void shca_roce_qp_psns(const struct shca_roce_qp *qp, uint32_t *sq_psn, uint32_t *rq_psn);
 
+/** @return messages that found no receive WQE, since the queue pair was made. */
+uint64_t shca_roce_qp_out_of_buffer(const struct shca_roce_qp *qp);
+
 /** @{ For the device. */
 /** Send what is due, of all queue pairs. */
 void shca_roce_run(struct shca_device *dev);
