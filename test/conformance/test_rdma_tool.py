@@ -124,6 +124,16 @@ def test_shared_receive_queues():
             assert srq["type"] == "XRC" and srq["cqn"] in [cq["cqn"] for cq in objects_on(card, "cq")] and srq["pid"] == server.pid
 
 
+@pytest.mark.parametrize("objects", ["cq", "qp", "mr"])
+def test_raw_objects(objects):
+    """The firmware has no dump of an object, which nobody misses where there is none."""
+    assert ask(["wire=null"], "-r", "res", "show", objects) == []
+    with cards.up("wire=loop") as card, running(card, "ibv_rc_pingpong", "-g", "0", "-p", str(both.PORT)):
+        until(lambda: objects_on(card, objects))
+        refused = subprocess.run(cards.on(card, RDMA, "-r", "res", "show", objects), capture_output=True, text=True, check=False)
+        assert "Operation not supported" in refused.stderr, refused
+
+
 def test_counters_of_a_port():
     """What sysfs has, but for the interval."""
     (counters,) = ask(["wire=null"], "statistic")

@@ -172,7 +172,10 @@ get_chardev_doit(struct shca_nldev_call *call)
 /* clang-format off */
 #define RES(type) \
 	[RDMA_NLDEV_CMD_RES_##type##_GET] = { RDMA_NLDEV_CMD_RES_##type##_GET, RDMA_NLDEV_CMD_RES_##type##_GET, \
-		shca_nldev_res_doit, shca_nldev_res_dump }
+		shca_nldev_res_doit, shca_nldev_res_dump, false }
+#define RES_RAW(type) \
+	[RDMA_NLDEV_CMD_RES_##type##_GET_RAW] = { RDMA_NLDEV_CMD_RES_##type##_GET_RAW, RDMA_NLDEV_CMD_RES_##type##_GET_RAW, \
+		shca_nldev_res_raw_doit, shca_nldev_res_raw_dump, true }
 
 const struct shca_nldev_command shca_nldev_commands[RDMA_NLDEV_NUM_OPS] = {
 	[RDMA_NLDEV_CMD_GET] = { RDMA_NLDEV_CMD_GET, RDMA_NLDEV_CMD_GET, get_doit, get_dump },
@@ -182,10 +185,13 @@ const struct shca_nldev_command shca_nldev_commands[RDMA_NLDEV_NUM_OPS] = {
 	[RDMA_NLDEV_CMD_RES_GET] = { RDMA_NLDEV_CMD_RES_GET, RDMA_NLDEV_CMD_RES_GET,
 		shca_nldev_res_count_doit, shca_nldev_res_count_dump },
 	RES(PD), RES(CQ), RES(QP), RES(CM_ID), RES(MR), RES(CTX), RES(SRQ),
+	RES_RAW(CQ), RES_RAW(QP), RES_RAW(MR),
 	[RDMA_NLDEV_CMD_STAT_GET] = { RDMA_NLDEV_CMD_STAT_GET, RDMA_NLDEV_CMD_STAT_GET,
 		shca_nldev_stat_get_doit, shca_nldev_stat_get_dump },
-	[RDMA_NLDEV_CMD_STAT_SET] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_SET, .doit = shca_nldev_stat_set_doit },
-	[RDMA_NLDEV_CMD_STAT_DEL] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_DEL, .doit = shca_nldev_stat_del_doit },
+	[RDMA_NLDEV_CMD_STAT_SET] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_SET, .doit = shca_nldev_stat_set_doit,
+		.is_privileged = true },
+	[RDMA_NLDEV_CMD_STAT_DEL] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_DEL, .doit = shca_nldev_stat_del_doit,
+		.is_privileged = true },
 	[RDMA_NLDEV_CMD_STAT_GET_STATUS] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_GET_STATUS,
 		.doit = shca_nldev_stat_status_doit },
 	[RDMA_NLDEV_CMD_GET_CHARDEV] = { .doit_answers_as = RDMA_NLDEV_CMD_GET_CHARDEV, .doit = get_chardev_doit },

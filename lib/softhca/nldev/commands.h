@@ -3,6 +3,7 @@
 #ifndef SHCA_NLDEV_COMMANDS_H
 #define SHCA_NLDEV_COMMANDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rdma/rdma_netlink.h>
@@ -18,6 +19,7 @@ struct shca_nldev_command {
 	/** Write message @p index of a dump. NULL: the command does not dump. @return 1, 0: there
 	 * are no more, or a negative errno. */
 	int (*dump)(struct shca_nldev_call *call, unsigned int index);
+	bool is_privileged; /**< needs CAP_NET_ADMIN (RDMA_NL_ADMIN_PERM) */
 };
 
 /** By RDMA_NLDEV_CMD_*. */

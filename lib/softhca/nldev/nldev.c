@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/capability.h>
+
+#include "abi/core/caps.h"
 #include "nldev/call.h"
 #include "nldev/commands.h"
 
@@ -176,6 +179,8 @@ run(struct datagram *datagram, const struct nlmsghdr *request, bool *dumped)
 		return -EINVAL;
 	if (shca_nldev_commands[op].doit == NULL && shca_nldev_commands[op].dump == NULL)
 		return -EINVAL;
+	if (shca_nldev_commands[op].is_privileged && !shca_caps_has(CAP_NET_ADMIN))
+		return -EPERM;
 	if (mnl_attr_parse(request, 0, take_attr, &call) < 0)
 		return -EINVAL;
 	*dumped = (request->nlmsg_flags & NLM_F_DUMP) != 0;

@@ -169,10 +169,26 @@ static const struct res_row counted_row = { RDMA_NLDEV_CMD_STAT_GET, SHCA_RESTRA
 /* clang-format on */
 #define NB_ROWS (sizeof(res_rows) / sizeof(res_rows[0]))
 
+/** @return the command that lists the objects of one of raw content. */
+static unsigned int
+listing_of(unsigned int command)
+{
+	switch (command) {
+	case RDMA_NLDEV_CMD_RES_CQ_GET_RAW:
+		return RDMA_NLDEV_CMD_RES_CQ_GET;
+	case RDMA_NLDEV_CMD_RES_QP_GET_RAW:
+		return RDMA_NLDEV_CMD_RES_QP_GET;
+	case RDMA_NLDEV_CMD_RES_MR_GET_RAW:
+		return RDMA_NLDEV_CMD_RES_MR_GET;
+	default:
+		return command;
+	}
+}
+
 static const struct res_row *
 row_of(const struct shca_nldev_call *call)
 {
-	const unsigned int command = RDMA_NL_GET_OP(call->request->nlmsg_type);
+	const unsigned int command = listing_of(RDMA_NL_GET_OP(call->request->nlmsg_type));
 
 	for (unsigned int i = 0; i < NB_ROWS; i++)
 		if (res_rows[i].command == command)
@@ -342,4 +358,22 @@ shca_nldev_res_dump(struct shca_nldev_call *call, unsigned int index)
 	mnl_attr_nest_end(call->message, entry);
 	mnl_attr_nest_end(call->message, table);
 	return 1;
+}
+
+/** fill_res_*_raw_entry(): mlx5 has the firmware dump the object, or fails where that cannot
+ * (mlx5_rsc_dump_cmd_create()). */
+int
+shca_nldev_res_raw_doit(struct shca_nldev_call *call)
+{
+	const int ret = shca_nldev_res_doit(call);
+
+	return ret != 0 ? ret : -EOPNOTSUPP;
+}
+
+int
+shca_nldev_res_raw_dump(struct shca_nldev_call *call, unsigned int index)
+{
+	const int ret = shca_nldev_res_dump(call, index);
+
+	return ret <= 0 ? ret : -EOPNOTSUPP;
 }

@@ -11,5 +11,8 @@ int shca_nldev_res_count_doit(struct shca_nldev_call *call);
 int shca_nldev_res_count_dump(struct shca_nldev_call *call, unsigned int index);
 int shca_nldev_res_doit(struct shca_nldev_call *call);
 int shca_nldev_res_dump(struct shca_nldev_call *call, unsigned int index);
+/** The same for the objects as the firmware sees them, of which it says nothing. */
+int shca_nldev_res_raw_doit(struct shca_nldev_call *call);
+int shca_nldev_res_raw_dump(struct shca_nldev_call *call, unsigned int index);
 
 #endif /* SHCA_NLDEV_RES_H */

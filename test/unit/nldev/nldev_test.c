@@ -13,8 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <libmnl/libmnl.h>
+#include <linux/capability.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_netlink.h>
 
@@ -566,6 +569,26 @@ test_damage(void **state)
 	assert_int_equal(ask_one(one)->nlmsg_type, NLDEV(SYS_GET));
 }
 
+/** Linux asks for the privilege before it looks at the attributes. */
+static void
+test_privileged(void **state)
+{
+	static const uint16_t types[] = { NLDEV(STAT_SET), NLDEV(STAT_DEL), NLDEV(RES_QP_GET_RAW),
+		NLDEV(RES_CQ_GET_RAW), NLDEV(RES_MR_GET_RAW) };
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct had[_LINUX_CAPABILITY_U32S_3], none[_LINUX_CAPABILITY_U32S_3];
+
+	(void)state;
+	assert_int_equal(syscall(SYS_capget, &header, had), 0);
+	memcpy(none, had, sizeof(none));
+	none[0].effective &= ~CAP_TO_MASK(CAP_NET_ADMIN);
+	assert_int_equal(syscall(SYS_capset, &header, none), 0);
+	for (unsigned int i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		assert_int_equal(error_of(request(types[i], 0)), -EPERM);
+	assert_int_equal(error_of(request(NLDEV(RES_QP_GET_RAW), NLM_F_DUMP)), -EPERM);
+	assert_int_equal(syscall(SYS_capset, &header, had), 0);
+}
+
 int
 main(void)
 {
@@ -579,6 +602,7 @@ main(void)
 		cmocka_unit_test(test_status_of_counters),
 		cmocka_unit_test(test_mode_of_nothing),
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_privileged),
 		cmocka_unit_test(test_acknowledgements),
 		cmocka_unit_test(test_damage),
 	};

@@ -325,6 +325,27 @@ test_one(void **state)
 	end_world(&world);
 }
 
+/** Raw content of an object is the firmware's to tell, and this one's tells none. */
+static void
+test_raw(void **state)
+{
+	struct world world;
+
+	ask(&(const struct asked){ NLDEV(RES_QP_GET_RAW), NLM_F_DUMP, 0, 0 });
+	assert_int_equal(result_of(0), 0);
+	make_world(&world, *state);
+	ask(&(const struct asked){ NLDEV(RES_QP_GET_RAW), NLM_F_DUMP, 0, 0 });
+	assert_int_equal(answer_at(0)->nlmsg_type, NLMSG_DONE);
+	assert_int_equal(result_of(0), -EOPNOTSUPP);
+	ask(&(const struct asked){ NLDEV(RES_MR_GET_RAW), NLM_F_DUMP, 0, 0 });
+	assert_int_equal(result_of(0), -EOPNOTSUPP);
+	ask(&(const struct asked){ NLDEV(RES_CQ_GET_RAW), 0, RDMA_NLDEV_ATTR_RES_CQN, world.cqn });
+	assert_int_equal(result_of(0), -EOPNOTSUPP);
+	ask(&(const struct asked){ NLDEV(RES_CQ_GET_RAW), 0, RDMA_NLDEV_ATTR_RES_CQN, 1 << 23 });
+	assert_int_equal(result_of(0), -ENOENT);
+	end_world(&world);
+}
+
 /** Without on-demand paging a memory region has no counters: it is told of by its number alone. */
 static void
 test_counted(void **state)
@@ -584,6 +605,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_counts, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_lists, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_one, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_raw, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_counted, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_port, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_transport, rig_setup, rig_teardown),
