@@ -58,6 +58,29 @@
 	ROW(__recv_chk)                                                                            \
 	ROW(__recvfrom_chk)                                                                        \
 	ROW(__read_chk)                                                                            \
+	ROW(lseek)                                                                                 \
+	ROW(lseek64)                                                                               \
+	ROW(pread)                                                                                 \
+	ROW(pread64)                                                                               \
+	ROW(__pread_chk)                                                                           \
+	ROW(__pread64_chk)                                                                         \
+	ROW(pwrite)                                                                                \
+	ROW(pwrite64)                                                                              \
+	ROW(preadv)                                                                                \
+	ROW(preadv64)                                                                              \
+	ROW(pwritev)                                                                               \
+	ROW(pwritev64)                                                                             \
+	ROW(readv)                                                                                 \
+	ROW(ftruncate)                                                                             \
+	ROW(ftruncate64)                                                                           \
+	ROW(fallocate)                                                                             \
+	ROW(fallocate64)                                                                           \
+	ROW(preadv2)                                                                               \
+	ROW(preadv64v2)                                                                            \
+	ROW(pwritev2)                                                                              \
+	ROW(pwritev64v2)                                                                           \
+	ROW(posix_fallocate)                                                                       \
+	ROW(posix_fallocate64)                                                                     \
 	ROW(fork)                                                                                  \
 	ROW(_Fork)                                                                                 \
 	ROW(madvise)

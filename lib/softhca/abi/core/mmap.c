@@ -3,6 +3,7 @@
 #include "abi/core/mmap.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,6 +12,9 @@
 
 /** All offsets of the encoding below are less: 8 + 8 + 8 bits of page number. */
 #define SPACE_BYTES (1ULL << 36)
+
+/** The device's pages stay, whatever system calls a program makes itself. */
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 /** MLX5_IB_MMAP_OFFSET_START: the commands below it are those of enum mlx5_ib_mmap_cmd. */
 #define COMMAND_OBJECT ((uint64_t)SHCA_MMAP_UARS)
@@ -25,10 +29,10 @@ shca_mmap_open(unsigned int index, bool cloexec)
 	int fd;
 
 	snprintf(name, sizeof(name), SHCA_MEM_DEVICE_FILE "%u", index);
-	fd = memfd_create(name, cloexec ? MFD_CLOEXEC : 0);
+	fd = memfd_create(name, MFD_ALLOW_SEALING | (cloexec ? MFD_CLOEXEC : 0));
 	if (fd < 0)
 		return -errno;
-	if (ftruncate(fd, SPACE_BYTES) != 0) {
+	if (ftruncate(fd, SPACE_BYTES) != 0 || fcntl(fd, F_ADD_SEALS, SEALS) != 0) {
 		int ret = -errno;
 
 		close(fd);

@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "preload_rig.h"
@@ -381,6 +383,80 @@ test_reading(void **state)
 	}
 }
 
+#define REFUSED(call, wanted)                                                                      \
+	do {                                                                                       \
+		errno = 0;                                                                         \
+		assert_int_equal(call, -1);                                                        \
+		assert_int_equal(errno, wanted);                                                   \
+	} while (0)
+
+/** They have no content and no position (stream_open()), though there is memory behind them. */
+static void
+test_streams(void **state)
+{
+	static const char *const nodes[] = { PRELOAD_RIG_NODE, "/dev/infiniband/rdma_cm" };
+	char byte = 0;
+	const struct iovec iov = { &byte, 1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+		int node = open(nodes[i], O_RDWR | O_NONBLOCK);
+
+		assert_true(node >= 0);
+		REFUSED(lseek(node, 1, SEEK_SET), ESPIPE);
+		REFUSED(lseek64(node, 0, SEEK_CUR), ESPIPE);
+		REFUSED(pread(node, &byte, 1, 0), ESPIPE);
+		REFUSED(pread64(node, &byte, 1, 0), ESPIPE);
+		REFUSED(pwrite(node, &byte, 1, 0), ESPIPE);
+		REFUSED(pwrite64(node, &byte, 1, 0), ESPIPE);
+		REFUSED(preadv(node, &iov, 1, 0), ESPIPE);
+		REFUSED(preadv64(node, &iov, 1, 0), ESPIPE);
+		REFUSED(pwritev(node, &iov, 1, 0), ESPIPE);
+		REFUSED(pwritev64(node, &iov, 1, 0), ESPIPE);
+		REFUSED(preadv2(node, &iov, 1, 0, 0), ESPIPE);
+		REFUSED(preadv64v2(node, &iov, 1, 0, 0), ESPIPE);
+		REFUSED(pwritev2(node, &iov, 1, 0, 0), ESPIPE);
+		REFUSED(pwritev64v2(node, &iov, 1, 0, 0), ESPIPE);
+		REFUSED(readv(node, &iov, 1), EINVAL);
+		REFUSED(ftruncate(node, 0), EINVAL);
+		REFUSED(ftruncate64(node, 0), EINVAL);
+		REFUSED(fallocate(node, 0, 0, 4096), ENODEV);
+		REFUSED(fallocate64(node, 0, 0, 4096), ENODEV);
+		assert_int_equal(posix_fallocate(node, 0, 4096), ENODEV);
+		assert_int_equal(posix_fallocate64(node, 0, 4096), ENODEV);
+		/* Not even by a system call of the program's own. */
+		assert_int_equal(syscall(SYS_ftruncate, node, 0), -1);
+		close(node);
+	}
+}
+
+/** Files have all that. */
+static void
+test_streams_alone(void **state)
+{
+	const int file = memfd_create("file", 0);
+	char bytes[2] = "ab";
+	const struct iovec iov = { bytes, 2 };
+
+	(void)state;
+	assert_true(file >= 0);
+	assert_int_equal(ftruncate(file, 8), 0);
+	assert_int_equal(fallocate(file, 0, 8, 8), 0);
+	assert_int_equal(posix_fallocate(file, 8, 8), 0);
+	assert_int_equal(lseek(file, 0, SEEK_END), 16);
+	assert_int_equal(pwrite(file, bytes, 2, 4), 2);
+	assert_int_equal(pwritev(file, &iov, 1, 6), 2);
+	memset(bytes, 0, sizeof(bytes));
+	assert_int_equal(pread(file, bytes, 2, 5), 2);
+	assert_memory_equal(bytes, "ba", 2);
+	assert_int_equal(preadv(file, &iov, 1, 4), 2);
+	assert_memory_equal(bytes, "ab", 2);
+	assert_int_equal(lseek(file, 5, SEEK_SET), 5);
+	assert_int_equal(readv(file, &iov, 1), 2);
+	assert_memory_equal(bytes, "ba", 2);
+	close(file);
+}
+
 int
 main(void)
 {
@@ -394,6 +470,8 @@ main(void)
 		cmocka_unit_test(test_access),
 		cmocka_unit_test(test_other_requests),
 		cmocka_unit_test(test_reading),
+		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_streams_alone),
 	};
 
 	return cmocka_run_group_tests(tests, preload_rig_set_up, preload_rig_tear_down);
