@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "abi/core/user.h"
 #include "client/cancel.h"
 
 #define FIRST_NUMBER 0x5ca00000u /* no application counts its requests from there */
@@ -139,18 +140,19 @@ find_answer(struct shca_bell *bell, const struct rung *rung, ssize_t length)
 	return first != NULL && first->number == rung->header.nlmsg_seq ? first : NULL;
 }
 
-/** Copy an answer to where the application wants it. @return what recvmsg() returns. */
+/** Copy an answer to where the application wants it. @return what recvmsg() returns, with errno. */
 static ssize_t
 scatter(const struct answer *answer, struct msghdr *message, int flags)
 {
 	size_t at = 0;
 
 	for (size_t i = 0; i < message->msg_iovlen && at < answer->length; i++) {
+		const struct iovec *piece = &message->msg_iov[i];
 		const size_t left = answer->length - at;
-		const size_t room = message->msg_iov[i].iov_len;
-		const size_t length = left < room ? left : room;
+		const size_t length = left < piece->iov_len ? left : piece->iov_len;
 
-		memcpy(message->msg_iov[i].iov_base, answer->bytes + at, length);
+		if (shca_user_copy_out((uintptr_t)piece->iov_base, answer->bytes + at, length) != 0)
+			return shca_next_answer(-EFAULT);
 		at += length;
 	}
 	message->msg_flags &= ~MSG_TRUNC;

@@ -15,6 +15,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 
+#include "abi/core/user.h"
 #include "nldev/owner.h"
 #include "preload/bell.h"
 #include "preload/fds.h"
@@ -32,14 +33,17 @@ ssize_t __read_chk(int fd, void *bytes, size_t size, size_t room);
 
 #define REQUEST_MAX 4096 /* bytes of requests in one datagram of netlink */
 
-/** @return whether a datagram goes to the kernel; @p address: NULL for where the socket says. */
+/** @return whether a datagram goes to the kernel; @p address: NULL for where the socket says. One
+ * that is nowhere is the C library's to refuse. */
 static bool
 is_to_kernel(const void *address, socklen_t length)
 {
 	struct sockaddr_nl to = { .nl_pid = 0 };
 
-	if (address != NULL)
-		memcpy(&to, address, length < sizeof(to) ? length : sizeof(to));
+	if (address != NULL &&
+		shca_user_copy_in(
+			&to, (uintptr_t)address, length < sizeof(to) ? length : sizeof(to)) != 0)
+		return false;
 	return to.nl_pid == 0;
 }
 
@@ -102,18 +106,25 @@ socket(int domain, int type, int protocol)
 	return shca_next_answer(ret);
 }
 
-/** Copy what is in pieces and may be anywhere. @return whether it has room in REQUEST_MAX bytes. */
-static bool
+/** Copy what is in pieces and may be anywhere. @return 0, -EFAULT, or -EMSGSIZE: it has no room in
+ * REQUEST_MAX bytes. */
+static int
 gather(const struct iovec *iov, size_t nb, uint8_t *bytes, size_t *length)
 {
+	struct iovec piece;
+
 	*length = 0;
 	for (size_t i = 0; i < nb; i++) {
-		if (iov[i].iov_len > REQUEST_MAX - *length)
-			return false;
-		memcpy(bytes + *length, iov[i].iov_base, iov[i].iov_len);
-		*length += iov[i].iov_len;
+		if (shca_user_copy_in(&piece, (uintptr_t)&iov[i], sizeof(piece)) != 0)
+			return -EFAULT;
+		if (piece.iov_len > REQUEST_MAX - *length)
+			return -EMSGSIZE;
+		if (shca_user_copy_in(bytes + *length, (uintptr_t)piece.iov_base, piece.iov_len) !=
+			0)
+			return -EFAULT;
+		*length += piece.iov_len;
 	}
-	return true;
+	return 0;
 }
 
 /** Answer a request; puts @p entry. */
@@ -123,7 +134,7 @@ request_netlink(struct shca_netlink *netlink, struct shca_fd *entry, int fd,
 {
 	_Alignas(8) uint8_t bytes[REQUEST_MAX];
 	size_t length;
-	int ret = gather(iov, nb, bytes, &length) ? 0 : -EMSGSIZE;
+	int ret = gather(iov, nb, bytes, &length);
 
 	if (ret == 0)
 		ret = shca_netlink_request(netlink, fd, bytes, length);
@@ -145,7 +156,7 @@ try_request(int fd, const void *address, socklen_t address_length, const struct 
 
 	if (bell == NULL)
 		return false;
-	if (is_to_kernel(address, address_length) && gather(iov, nb, bytes, &length))
+	if (is_to_kernel(address, address_length) && gather(iov, nb, bytes, &length) == 0)
 		error = shca_bell_protocol(bell) == NETLINK_ROUTE
 			? shca_rtnl_request(bell, fd, bytes, length)
 			: shca_genl_request(bell, fd, bytes, length);
@@ -159,18 +170,21 @@ try_request(int fd, const void *address, socklen_t address_length, const struct 
 EXPORT ssize_t
 sendmsg(int fd, const struct msghdr *message, int flags)
 {
+	struct shca_netlink *netlink;
 	struct shca_fd *entry;
-	struct shca_netlink *netlink =
-		find_netlink(fd, message->msg_name, message->msg_namelen, &entry);
+	struct msghdr seen;
 	ssize_t ret;
 
+	if (!shca_fds_has(fd) || shca_user_copy_in(&seen, (uintptr_t)message, sizeof(seen)) != 0)
+		return NEXT(sendmsg)(fd, message, flags);
+	netlink = find_netlink(fd, seen.msg_name, seen.msg_namelen, &entry);
 	if (netlink == NULL &&
-		try_request(fd, message->msg_name, message->msg_namelen, message->msg_iov,
-			message->msg_iovlen, &ret))
+		try_request(
+			fd, seen.msg_name, seen.msg_namelen, seen.msg_iov, seen.msg_iovlen, &ret))
 		return ret;
 	if (netlink == NULL)
 		return NEXT(sendmsg)(fd, message, flags);
-	return request_netlink(netlink, entry, fd, message->msg_iov, message->msg_iovlen);
+	return request_netlink(netlink, entry, fd, seen.msg_iov, seen.msg_iovlen);
 }
 
 EXPORT ssize_t
@@ -243,8 +257,11 @@ try_receive(int fd, struct msghdr *message, int flags, ssize_t *ret)
 EXPORT ssize_t
 recvmsg(int fd, struct msghdr *message, int flags)
 {
+	struct msghdr seen;
 	ssize_t ret;
 
+	if (!shca_fds_has(fd) || shca_user_copy_in(&seen, (uintptr_t)message, sizeof(seen)) != 0)
+		return NEXT(recvmsg)(fd, message, flags);
 	if (try_receive(fd, message, flags, &ret))
 		return ret;
 	ret = NEXT(recvmsg)(fd, message, flags);
@@ -257,12 +274,14 @@ EXPORT ssize_t
 recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *address, socklen_t *length)
 {
 	struct iovec iov = { .iov_base = bytes, .iov_len = size };
-	struct msghdr message = { .msg_name = address,
-		.msg_namelen = address != NULL ? *length : 0,
-		.msg_iov = &iov,
-		.msg_iovlen = 1 };
+	struct msghdr message = { .msg_name = address, .msg_iov = &iov, .msg_iovlen = 1 };
 	ssize_t ret;
 
+	if (!shca_fds_has(fd) ||
+		(address != NULL &&
+			shca_user_copy_in(
+				&message.msg_namelen, (uintptr_t)length, sizeof(*length)) != 0))
+		return NEXT(recvfrom)(fd, bytes, size, flags, address, length);
 	if (try_receive(fd, &message, flags, &ret)) {
 		if (ret >= 0 && address != NULL)
 			*length = message.msg_namelen;

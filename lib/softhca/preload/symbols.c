@@ -19,6 +19,7 @@
 
 #include <rdma/rdma_user_ioctl.h>
 
+#include "abi/core/user.h"
 #include "abi/entry/file.h"
 #include "base/node.h"
 #include "client/link.h"
@@ -125,7 +126,8 @@ DEFINE_OPEN_2(__open64_2)
 DEFINE_OPENAT_2(__openat_2)
 DEFINE_OPENAT_2(__openat64_2)
 
-static void
+/** @return 0 or -1 and errno */
+static int
 fill_status(unsigned int port, void *status)
 {
 	const struct stat node = {
@@ -136,7 +138,7 @@ fill_status(unsigned int port, void *status)
 		.st_blksize = 4096,
 	};
 
-	memcpy(status, &node, sizeof(node));
+	return shca_next_answer(shca_user_copy_out((uintptr_t)status, &node, sizeof(node)));
 }
 
 /** @return whether @p path is ours; then @p ret is the result. */
@@ -147,8 +149,7 @@ try_stat(const char *path, void *status, int *ret)
 
 	switch (shca_route_find(path, &port)) {
 	case SHCA_ROUTE_PORT:
-		fill_status(port, status);
-		*ret = 0;
+		*ret = fill_status(port, status);
 		return true;
 	case SHCA_ROUTE_ABSENT:
 		*ret = shca_next_answer(-ENOENT);
@@ -181,13 +182,14 @@ DEFINE_XSTAT(__xstat64, stat64)
 DEFINE_XSTAT(__lxstat, stat)
 DEFINE_XSTAT(__lxstat64, stat64)
 
+/** @return whether @p fd is ours; then @p ret is the result. */
 static bool
-try_fstat(int fd, void *status)
+try_fstat(int fd, void *status, int *ret)
 {
 	int port = shca_fds_has(fd) ? shca_fds_port(fd) : -1;
 
 	if (port >= 0)
-		fill_status((unsigned int)port, status);
+		*ret = fill_status((unsigned int)port, status);
 	return port >= 0;
 }
 
@@ -196,17 +198,21 @@ static void
 try_passed(int fd, void *status)
 {
 	struct stat seen;
+	int ret;
 
 	memcpy(&seen, status, sizeof(seen));
 	if (S_ISREG(seen.st_mode) && seen.st_nlink == 0 && !shca_fds_has(fd) &&
 		shca_route_adopt(fd))
-		(void)try_fstat(fd, status);
+		(void)try_fstat(fd, status, &ret);
 }
 
 #define DEFINE_FSTAT(name, type)                                                                   \
 	EXPORT int name(int fd, struct type *status)                                               \
 	{                                                                                          \
-		int ret = try_fstat(fd, status) ? 0 : NEXT(name)(fd, status);                      \
+		int ret;                                                                           \
+		if (try_fstat(fd, status, &ret))                                                   \
+			return ret;                                                                \
+		ret = NEXT(name)(fd, status);                                                      \
 		if (ret == 0)                                                                      \
 			try_passed(fd, status);                                                    \
 		return ret;                                                                        \
@@ -217,7 +223,10 @@ DEFINE_FSTAT(fstat64, stat64)
 #define DEFINE_FXSTAT(name, type)                                                                  \
 	EXPORT int name(int version, int fd, struct type *status)                                  \
 	{                                                                                          \
-		int ret = try_fstat(fd, status) ? 0 : NEXT(name)(version, fd, status);             \
+		int ret;                                                                           \
+		if (try_fstat(fd, status, &ret))                                                   \
+			return ret;                                                                \
+		ret = NEXT(name)(version, fd, status);                                             \
 		if (ret == 0)                                                                      \
 			try_passed(fd, status);                                                    \
 		return ret;                                                                        \
@@ -267,7 +276,8 @@ DEFINE_FSTATAT(fstatat64, stat64, fstat64)
 DEFINE_FXSTATAT(__fxstatat, stat, __fxstat)
 DEFINE_FXSTATAT(__fxstatat64, stat64, __fxstat64)
 
-static void
+/** @return 0 or -1 and errno */
+static int
 extend_status(const struct stat *node, void *status)
 {
 	const struct statx extended = {
@@ -280,7 +290,7 @@ extend_status(const struct stat *node, void *status)
 		.stx_rdev_minor = minor(node->st_rdev),
 	};
 
-	memcpy(status, &extended, sizeof(extended));
+	return shca_next_answer(shca_user_copy_out((uintptr_t)status, &extended, sizeof(extended)));
 }
 
 /** As try_passed(). */
@@ -291,7 +301,7 @@ try_passed_extended(int fd, struct statx *status)
 
 	try_passed(fd, &node);
 	if (node.st_mode != status->stx_mode)
-		extend_status(&node, status);
+		(void)extend_status(&node, status);
 }
 
 EXPORT int
@@ -299,13 +309,10 @@ statx(int dir, const char *path, int flags, unsigned int mask, struct statx *sta
 {
 	const bool is_fd = is_of_fd(dir, path, flags);
 	struct stat node;
-	int ret = 0;
+	int ret;
 
-	if (is_fd ? try_fstat(dir, &node) : try_stat(path, &node, &ret)) {
-		if (ret == 0)
-			extend_status(&node, status);
-		return ret;
-	}
+	if (is_fd ? try_fstat(dir, &node, &ret) : try_stat(path, &node, &ret))
+		return ret == 0 ? extend_status(&node, status) : ret;
 	ret = NEXT(statx)(dir, path, flags, mask, status);
 	if (ret == 0 && is_fd)
 		try_passed_extended(dir, status);

@@ -11,11 +11,14 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include <linux/netlink.h>
 
 #include "preload_rig.h"
 
@@ -457,6 +460,74 @@ test_streams_alone(void **state)
 	close(file);
 }
 
+/** Memory that is not there, which a compiler must not know. */
+static void *
+nowhere(size_t which)
+{
+	void *volatile pointers[] = { NULL, (void *)(uintptr_t)1, (void *)(UINTPTR_MAX - 4095) };
+
+	return which < sizeof(pointers) / sizeof(pointers[0]) ? pointers[which] : NULL;
+}
+#define NB_NOWHERE 3
+
+/** What programs get wrong is told by the kernel's errno, on all sockets that are looked at. */
+static void
+test_messages_nowhere(void **state)
+{
+	const int sockets[] = { socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA),
+		socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE),
+		socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC), socket(AF_INET, SOCK_DGRAM, 0) };
+	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	char bytes[64] = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < NB_NOWHERE * 4; i++) {
+		const int fd = sockets[i / NB_NOWHERE];
+		void *bad = nowhere(i % NB_NOWHERE);
+		struct iovec iov = { bad, sizeof(bytes) };
+		struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+		assert_true(fd >= 0);
+		REFUSED(sendmsg(fd, bad, 0), EFAULT);
+		REFUSED(recvmsg(fd, bad, MSG_DONTWAIT), EFAULT);
+		message.msg_iov = bad;
+		REFUSED(sendmsg(fd, &message, 0), EFAULT);
+		REFUSED(sendto(fd, bytes, sizeof(bytes), 0, nowhere(1), sizeof(kernel)), EFAULT);
+		REFUSED(recvfrom(fd, bytes, sizeof(bytes), MSG_DONTWAIT, (void *)bytes, bad),
+			EAGAIN);
+		message.msg_iov = &iov;
+		if (i / NB_NOWHERE == 3)
+			continue;
+		REFUSED(sendmsg(fd, &message, 0), EFAULT);
+		REFUSED(send(fd, bad, sizeof(bytes), 0), EFAULT);
+		REFUSED(sendto(fd, bad, 64, 0, (const void *)&kernel, sizeof(kernel)), EFAULT);
+		REFUSED(write(fd, bad, sizeof(bytes)), EFAULT);
+	}
+	for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++)
+		close(sockets[i]);
+}
+
+static void
+test_status_nowhere(void **state)
+{
+	int node = open(PRELOAD_RIG_NODE, O_RDWR);
+
+	(void)state;
+	for (size_t i = 0; i < NB_NOWHERE; i++) {
+		void *bad = nowhere(i);
+
+		REFUSED(stat(PRELOAD_RIG_NODE, bad), EFAULT);
+		REFUSED(lstat(PRELOAD_RIG_NODE, bad), EFAULT);
+		REFUSED(fstat(node, bad), EFAULT);
+		REFUSED(fstatat(AT_FDCWD, PRELOAD_RIG_NODE, bad, 0), EFAULT);
+		REFUSED(fstatat(node, "", bad, AT_EMPTY_PATH), EFAULT);
+		REFUSED(statx(AT_FDCWD, PRELOAD_RIG_NODE, 0, STATX_ALL, bad), EFAULT);
+		REFUSED(statx(node, "", AT_EMPTY_PATH, STATX_ALL, bad), EFAULT);
+		REFUSED(write(node, bad, 24), EFAULT);
+	}
+	close(node);
+}
+
 int
 main(void)
 {
@@ -472,6 +543,8 @@ main(void)
 		cmocka_unit_test(test_reading),
 		cmocka_unit_test(test_streams),
 		cmocka_unit_test(test_streams_alone),
+		cmocka_unit_test(test_messages_nowhere),
+		cmocka_unit_test(test_status_nowhere),
 	};
 
 	return cmocka_run_group_tests(tests, preload_rig_set_up, preload_rig_tear_down);
