@@ -19,8 +19,7 @@
 #define REFUSED 1
 #define MISUSED 2
 
-#define WORDS_MAX      16
-#define CANDIDATES_MAX 64
+#define WORDS_MAX 16
 
 /** The user's choice of process and device. */
 struct wanted {
@@ -39,7 +38,7 @@ struct candidate {
 };
 
 struct candidates {
-	struct candidate entry[CANDIDATES_MAX];
+	struct candidate *entry;
 	unsigned int nb;
 };
 
@@ -129,9 +128,13 @@ static void
 add_candidate(const char *path, void *arg)
 {
 	struct candidates *found = arg;
+	struct candidate *entry =
+		reallocarray(found->entry, found->nb + 1, sizeof(found->entry[0]));
 
-	if (found->nb < CANDIDATES_MAX)
-		found->entry[found->nb++] = (struct candidate){ .path = strdup(path) };
+	if (entry == NULL)
+		return;
+	found->entry = entry;
+	entry[found->nb++] = (struct candidate){ .path = strdup(path) };
 }
 
 static const char *
@@ -175,6 +178,7 @@ free_candidates(struct candidates *found)
 		free(found->entry[i].path);
 		free(found->entry[i].who);
 	}
+	free(found->entry);
 }
 
 /** @return whether the one that --pid names has answered. */
@@ -191,9 +195,11 @@ is_the_one(const struct app_ctl_asked *answered, void *arg)
 static void
 choose(struct candidates *found, struct wanted *wanted)
 {
-	struct app_ctl_asked asked[CANDIDATES_MAX];
+	struct app_ctl_asked *asked = calloc(found->nb + 1, sizeof(*asked));
 	unsigned int nb = 0;
 
+	if (asked == NULL)
+		return;
 	for (unsigned int i = 0; i < found->nb; i++)
 		asked[i].path = found->entry[i].path;
 	app_ctl_client_all(asked, found->nb, "devices", is_the_one, wanted);
@@ -210,6 +216,7 @@ choose(struct candidates *found, struct wanted *wanted)
 		free(asked[i].text);
 	}
 	found->nb = nb;
+	free(asked);
 }
 
 /** @return the private directory of the runner above this process, or NULL. */

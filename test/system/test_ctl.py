@@ -330,6 +330,43 @@ def test_who_stops_in_the_middle_of_an_answer_is_not_waited_for(tmp_path):
             program.kill()
 
 
+MANY = """
+import contextlib, os, select, socket, sys
+listeners = []
+for n in range(100):
+    listeners.append(socket.socket(socket.AF_UNIX))
+    listeners[-1].bind(f"{sys.argv[1]}/ctl.{os.getpid()}.{n}")
+    listeners[-1].listen()
+print("ready", flush=True)
+clients = {}
+while True:
+    for ready in select.select(listeners + list(clients), [], [])[0]:
+        if ready not in clients:
+            clients[ready.accept()[0]] = listeners.index(ready)
+            continue
+        with contextlib.suppress(ConnectionError):  # who has found the one does not hear the others
+            if ready.recv(4096):
+                who = f"{1000 + clients[ready]} program mlx5_0\\n".encode()
+                ready.sendall(b"ok %d\\n" % len(who) + who)
+                continue
+        del clients[ready]
+"""
+
+
+def test_each_of_many_is_found(tmp_path):
+    """So many programs as one machine has, of which each may be meant."""
+    with subprocess.Popen([sys.executable, "-c", MANY, tmp_path], stdout=subprocess.PIPE, text=True) as many:
+        assert many.stdout.readline() == "ready\n"
+        env = dict(os.environ, SOFTHCA_DIR=str(tmp_path))
+        try:
+            listed = asked("devices", env=env).splitlines()
+            assert sorted(listed) == [f"{1000 + n} program mlx5_0" for n in range(100)]
+            for n in (0, 50, 99):
+                assert asked("--pid", 1000 + n, "devices", env=env) in [line + "\n" for line in listed]
+        finally:
+            many.kill()
+
+
 def test_child_does_not_keep_the_socket():
     """A process that lives on as its child's inheritance would leave everybody waiting."""
     forker = """
