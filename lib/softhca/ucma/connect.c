@@ -199,11 +199,14 @@ accept_ud(struct shca_id *id, const struct rdma_ucm_conn_param *param, struct sh
 static int
 accept_as(struct shca_id *id, const struct rdma_ucm_conn_param *param)
 {
+	const struct rdma_ucm_conn_param none = { .qp_num = 0 };
 	struct shca_mad mad = { .kind = SHCA_MAD_REP };
 	int ret;
 
+	if (param == NULL && !shca_id_is_ud(id))
+		return shca_cm_establish(id->conn, NULL);
 	if (param == NULL)
-		return shca_id_is_ud(id) ? -EINVAL : shca_cm_establish(id->conn, NULL);
+		param = &none;
 	ret = shca_id_is_ud(id) ? accept_ud(id, param, &mad) : put_private(id, param, &mad);
 	if (ret != 0)
 		return ret;

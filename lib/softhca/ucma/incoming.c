@@ -230,14 +230,17 @@ on_reply(struct shca_id *id, const struct shca_mad *mad)
 	tell(id, SHCA_UCM_CONNECT_RESPONSE, 0, mad);
 }
 
+/** Its queue pair has one Q_Key: that of the group which it is in already (cma_set_qkey()). */
 static void
 on_sidr_reply(struct shca_id *id, const struct shca_mad *mad)
 {
-	if (mad->reason == SHCA_MAD_SIDR_SUCCESS) {
+	if (mad->reason != SHCA_MAD_SIDR_SUCCESS) {
+		tell(id, SHCA_UCM_UNREACHABLE, mad->reason, mad);
+	} else if (mad->qkey == 0 || (id->qkey != 0 && id->qkey != mad->qkey)) {
+		tell(id, SHCA_UCM_ADDR_ERROR, -EINVAL, NULL);
+	} else {
 		id->qkey = mad->qkey;
 		tell(id, SHCA_UCM_ESTABLISHED, 0, mad);
-	} else {
-		tell(id, SHCA_UCM_UNREACHABLE, mad->reason, mad);
 	}
 }
 

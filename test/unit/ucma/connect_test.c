@@ -455,6 +455,73 @@ test_ud(void **state)
 	rig_close(&rig);
 }
 
+/** core/cma.c rdma_accept(): the other side learns of no queue pair. */
+static void
+test_ud_without_parameters(void **state)
+{
+	struct rdma_ucm_event_resp event;
+	uint32_t client, server;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	rig_listener(&rig, SERVER, RDMA_PS_UDP, 3);
+	client = rig_caller(&rig, CLIENT, RDMA_PS_UDP);
+	assert_int_equal(rig_connect(&rig, client, QPN_CLIENT, "ping"), 0);
+	shca_ucma_step(rig.ucma);
+	server = rig_event(&rig, RIG_CONNECT_REQUEST).id;
+	assert_int_equal(rig_accept(&rig, server, 0, 0, NULL), 0);
+	shca_ucma_step(rig.ucma);
+	event = rig_event(&rig, RIG_ESTABLISHED);
+	assert_int_equal(event.param.ud.qp_num, 0);
+	assert_int_equal(event.param.ud.qkey, 0x01234567);
+	rig_close(&rig);
+}
+
+/** In a group, or having called before, it has a Q_Key: another one is an error (cma_set_qkey()).
+ */
+static void
+test_ud_of_another_qkey(void **state)
+{
+	static const uint32_t theirs[] = { 0x01234567, 0x89abcdef };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct rdma_ucm_create_id_resp answer;
+		struct rdma_ucm_join_mcast join = {
+			.response = (uintptr_t)&answer,
+			.addr_size = sizeof(struct sockaddr_in),
+		};
+		const struct sockaddr_in group = { .sin_family = AF_INET,
+			.sin_addr.s_addr = htonl(0xe0010203) };
+		struct rdma_ucm_event_resp event;
+		struct rig rig;
+		uint32_t server;
+
+		rig_open(&rig);
+		rig.qkey = theirs[i];
+		rig_listener(&rig, SERVER, RDMA_PS_UDP, 3);
+		join.id = rig_create(&rig, CLIENT, RDMA_PS_UDP);
+		memcpy(&join.addr, &group, sizeof(group));
+		assert_int_equal(rig_bind(&rig, join.id, 1, 0), 0);
+		assert_int_equal(
+			rig_do(&rig, RDMA_USER_CM_CMD_JOIN_MCAST, &join, sizeof(join), 4), 0);
+		rig_event(&rig, RIG_MULTICAST_JOIN);
+		assert_int_equal(rig_resolve(&rig, join.id, 1, 2, RIG_PORT), 0);
+		rig_event(&rig, RIG_ADDR_RESOLVED);
+		assert_int_equal(rig_route(&rig, join.id), 0);
+		rig_event(&rig, RIG_ROUTE_RESOLVED);
+		assert_int_equal(rig_connect(&rig, join.id, QPN_CLIENT, "ping"), 0);
+		shca_ucma_step(rig.ucma);
+		server = rig_event(&rig, RIG_CONNECT_REQUEST).id;
+		assert_int_equal(rig_accept(&rig, server, ACCEPTED, QPN_SERVER, "pong"), 0);
+		shca_ucma_step(rig.ucma);
+		event = rig_event(&rig, i == 0 ? RIG_ESTABLISHED : RIG_ADDR_ERROR);
+		assert_int_equal((int)event.status, i == 0 ? 0 : -EINVAL);
+		rig_close(&rig);
+	}
+}
+
 /** To fd00::2, from fd00::1. @return what the connect command says */
 static int
 call6(struct rig *rig)
@@ -544,6 +611,8 @@ main(void)
 		cmocka_unit_test(test_listener_goes),
 		cmocka_unit_test(test_program_ends),
 		cmocka_unit_test(test_ud),
+		cmocka_unit_test(test_ud_without_parameters),
+		cmocka_unit_test(test_ud_of_another_qkey),
 		cmocka_unit_test(test_any_family),
 		cmocka_unit_test(test_notify),
 	};

@@ -43,6 +43,7 @@ struct rig {
 	int reach;                /* what is said of the other side's MAC */
 	uint8_t more_delay;       /* until an ACK, of mlx5_1 */
 	struct shca_mad req, rep; /* the last ones */
+	uint32_t qkey;            /* of SIDR_REPs; 0: the right one */
 };
 
 /** Keep what a REQ and a REP say. */
@@ -99,8 +100,17 @@ rig_send(void *arg, const struct shca_ucma_gid *gid, const uint8_t *remote, cons
 {
 	struct rig *rig = arg;
 
+	uint8_t changed[SHCA_MAD_BYTES];
+	struct shca_mad mad;
+
 	rig->nb_sent++;
 	rig_keep(rig, bytes);
+	assert_int_equal(shca_mad_read(bytes, SHCA_MAD_BYTES, &mad), 0);
+	if (mad.kind == SHCA_MAD_SIDR_REP && rig->qkey != 0) {
+		mad.qkey = rig->qkey;
+		shca_mad_write(&mad, changed);
+		bytes = changed;
+	}
 	if (!rig->loses) {
 		struct shca_ucma_gid local = *gid;
 
