@@ -141,6 +141,16 @@ restart_requester(struct shca_roce_qp *qp)
 	qp->sq_next = qp->sq_ci;
 }
 
+/** To SQD: what has begun goes on, and what has not waits for RTS (IBTA 10.3.1.5). */
+static void
+stop_sending(struct shca_roce_qp *qp)
+{
+	const struct shca_wr *wr = shca_requester_take_back(&qp->requester);
+
+	if (wr != NULL)
+		qp->sq_next = wr->index;
+}
+
 /** Attributes that change while it is in use. */
 static void
 take_live(struct shca_roce_qp *qp)
@@ -192,6 +202,8 @@ shca_roce_qp_modify(
 		start_requester(qp);
 	else if (state == SHCA_ROCE_RTS && was == SHCA_ROCE_SQE)
 		restart_requester(qp);
+	else if (state == SHCA_ROCE_SQD && was == SHCA_ROCE_RTS)
+		stop_sending(qp);
 	take_live(qp);
 	qp->wants_drained = false;
 	/* A program that asks for RTS knows that the other side is there (IBTA 12.9.6). */

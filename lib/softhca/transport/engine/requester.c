@@ -107,6 +107,21 @@ shca_requester_post(struct shca_requester *requester, const struct shca_wr *wr)
 	requester->end = (requester->end + mine->nb_psns) & SHCA_PSN_MASK;
 }
 
+const struct shca_wr *
+shca_requester_take_back(struct shca_requester *requester)
+{
+	uint32_t position = requester->head;
+
+	while (position != requester->tail &&
+		shca_psn_diff(wr_at(requester, position)->psn, requester->sent_end) < 0)
+		position++;
+	if (position == requester->tail)
+		return NULL;
+	requester->tail = position;
+	requester->end = wr_at(requester, position)->psn;
+	return wr_at(requester, position);
+}
+
 /** The oldest WR ends the queue pair. */
 static void
 fail(struct shca_requester *requester, enum shca_outcome outcome)
