@@ -389,8 +389,9 @@ receive(struct shca_roce_qp *qp, const struct shca_roce_path *path, const struct
 		shca_roce_receive_ud(qp, bth, frame);
 		return;
 	}
-	/* A connection takes packets of its other side only (IBTA 9.6.1.2.2). */
-	if (memcmp(path->sgid, qp->conf.path.dgid, sizeof(path->sgid)) != 0)
+	/* A connection takes packets of its other side only, to its own GID (IBTA 9.6.1.2.2). */
+	if (memcmp(path->sgid, qp->conf.path.dgid, sizeof(path->sgid)) != 0 ||
+		memcmp(path->dgid, qp->conf.path.sgid, sizeof(path->dgid)) != 0)
 		return;
 	if (is_answer(bth->opcode)) {
 		if (qp->state >= SHCA_ROCE_RTS)
@@ -418,7 +419,9 @@ shca_roce_take(struct shca_device *dev, const struct shca_frame *frame)
 		return false;
 	if (shca_group_is(path.dgid))
 		return shca_group_take(dev, frame);
-	if (!shca_gid_is_own(dev, path.dgid))
+	/* The card's switch brings frames to other MACs to rules for all of them alone. */
+	if (memcmp(path.dmac, shca_own_mac(dev), sizeof(path.dmac)) != 0 ||
+		!shca_gid_is_own(dev, path.dgid))
 		return false;
 	if (shca_roce_read(frame->bytes, frame->length, &path, &bth) != SHCA_ROCE_GOOD)
 		return true;

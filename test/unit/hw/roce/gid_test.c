@@ -220,6 +220,7 @@ known_flows(void **state)
 	rig_put16(frame + 24, 0);
 	rig_put16(frame + 24, (uint16_t)~rig_naive_sum(frame + 14, 20, 0));
 	setup(&rig);
+	memcpy(frame, shca_device_conf(rig.dev)->mac, 6);
 	rig_fill_rx(&rig, 8);
 	rig_come(&rig.wire, frame, length);
 	rig_run(&rig);

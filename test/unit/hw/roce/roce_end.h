@@ -89,25 +89,42 @@ sent(const struct end *end, unsigned int index)
 	return bth;
 }
 
-/** A packet to the queue pair, from its other side. */
-static inline void
-come(struct end *end, const struct shca_bth *bth)
+/** The way of packets to the queue pair, from its other side. */
+static inline struct shca_roce_path
+way_back(const struct end *end)
 {
 	struct shca_roce_path path = { .is_v2 = true, .udp_source = 0xc000 };
+
+	memcpy(path.sgid, end->other_gid, sizeof(path.sgid));
+	memcpy(path.dgid, end->gid, sizeof(path.dgid));
+	memcpy(path.dmac, shca_device_conf(end->rig.dev)->mac, sizeof(path.dmac));
+	return path;
+}
+
+/** A packet to the queue pair. */
+static inline void
+come_by(struct end *end, const struct shca_roce_path *path, const struct shca_bth *bth)
+{
 	struct shca_bth to = *bth;
 	uint8_t frame[512];
 	uint32_t at;
 
 	to.pkey = 0xffff;
 	to.qpn = shca_roce_qp_number(end->qp);
-	memcpy(path.sgid, end->other_gid, sizeof(path.sgid));
-	memcpy(path.dgid, end->gid, sizeof(path.dgid));
-	memcpy(path.dmac, shca_device_conf(end->rig.dev)->mac, sizeof(path.dmac));
-	at = shca_roce_write_headers(&path, &to, frame);
+	at = shca_roce_write_headers(path, &to, frame);
 	assert_true(at + to.payload_bytes <= sizeof(frame) - 8);
 	if (to.payload_bytes != 0)
 		memcpy(frame + at, to.payload, to.payload_bytes);
-	rig_come(&end->rig.wire, frame, shca_roce_finish(&path, &to, frame));
+	rig_come(&end->rig.wire, frame, shca_roce_finish(path, &to, frame));
+}
+
+/** A packet to the queue pair, from its other side. */
+static inline void
+come(struct end *end, const struct shca_bth *bth)
+{
+	const struct shca_roce_path path = way_back(end);
+
+	come_by(end, &path, bth);
 }
 
 #endif /* ROCE_END_H */
