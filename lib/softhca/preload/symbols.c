@@ -366,7 +366,8 @@ note_events(int ret, const struct shca_link_fds *made)
 	return ret;
 }
 
-/** Requests of other kinds (FIOCLEX, FIONBIO) work on the descriptor itself. */
+/** Requests of other kinds (FIOCLEX, FIONBIO) work on the descriptor itself, which refuses those of
+ * RDMA on the node of connections, as that has none (ucma.c ucma_fops). */
 EXPORT int
 ioctl(int fd, unsigned long request, ...)
 {
@@ -391,7 +392,7 @@ ioctl(int fd, unsigned long request, ...)
 	}
 	if (_IOC_TYPE(request) != RDMA_IOCTL_MAGIC || (!shca_fds_has(fd) && !shca_route_adopt(fd)))
 		return NEXT(ioctl)(fd, request, arg);
-	entry = shca_fds_get(fd);
+	entry = shca_fds_port(fd) != SHCA_NODE_RDMA_CM ? shca_fds_get(fd) : NULL;
 	if (entry == NULL)
 		return NEXT(ioctl)(fd, request, arg);
 	/* In a child of fork() a device of the parent's is gone, as after a removal of hardware. */

@@ -356,8 +356,11 @@ test_other_requests(void **state)
 {
 	int node = open(PRELOAD_RIG_NODE, O_RDWR);
 	int other = open("/dev/null", O_RDWR);
+	int connections = open("/dev/infiniband/rdma_cm", O_RDWR);
 
 	(void)state;
+	assert_int_equal(preload_rig_get_context(connections), ENOTTY);
+	close(connections);
 	assert_int_equal(preload_rig_get_context(other), ENOTTY);
 	assert_int_equal(preload_rig_get_context(-1), EBADF);
 	assert_int_equal(preload_rig_get_context(1 << 20), EBADF);
