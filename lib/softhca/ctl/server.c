@@ -17,73 +17,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "ctl/commands.h"
 #include "ctl/ctl_socket.h"
 #include "ctl/request.h"
 
-/** A client that is silent longer is disconnected. */
+/** A client that says and reads nothing for longer is disconnected. */
 #define PATIENCE_MS 10000
 /** Descriptors get high numbers: some programs close low ones, or expect them. */
 #define FD_FIRST 100
+/** More wait until one has gone. */
+#define CLIENTS_MAX 16
+
+struct client {
+	int fd; /* -1: none */
+	char line[SHCA_REQUEST_MAX];
+	size_t length; /* bytes in line */
+	char *answer;  /* what is on its way; NULL: a request is */
+	size_t answer_length, sent;
+	int64_t until_ms; /* the end of our patience */
+};
 
 struct shca_server {
 	struct shca_target target;
 	pthread_t thread;
 	char path[PATH_MAX];
 	int listen_fd, stop_fd;
-	int client_fd;    /* -1: none */
 	ino_t listen_ino; /* detects that the program closed listen_fd and reused the number */
-	char line[SHCA_REQUEST_MAX];
-	size_t length; /* bytes in line */
+	struct client client[CLIENTS_MAX];
 };
 
-/** @return whether @p fd got ready; false also when the server must end. */
+/** Make the answer to the request @p line. @return false without memory for one. */
 static bool
-wait_for(const struct shca_server *server, int fd, short events, int timeout_ms)
-{
-	struct pollfd pollfd[] = {
-		{ .fd = fd, .events = events },
-		{ .fd = server->stop_fd, .events = POLLIN },
-	};
-	int ret;
-
-	do
-		ret = poll(pollfd, 2, timeout_ms);
-	while (ret < 0 && errno == EINTR);
-	return ret > 0 && pollfd[1].revents == 0;
-}
-
-static bool
-send_all(const struct shca_server *server, const char *bytes, size_t length)
-{
-	while (length != 0) {
-		ssize_t sent;
-
-		if (!wait_for(server, server->client_fd, POLLOUT, PATIENCE_MS))
-			return false;
-		sent = send(server->client_fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (sent < 0 && errno != EAGAIN && errno != EINTR)
-			return false;
-		if (sent > 0) {
-			bytes += sent;
-			length -= (size_t)sent;
-		}
-	}
-	return true;
-}
-
-/** Answer the request @p line. @return false when the client is gone. */
-static bool
-answer(struct shca_server *server, char *line)
+answer(struct shca_server *server, struct client *client, char *line)
 {
 	struct shca_request request;
 	char error[512] = "out of memory";
 	char head[32];
 	char *text = NULL;
-	size_t length = 0;
+	size_t length = 0, head_length;
 	FILE *out = open_memstream(&text, &length);
-	bool is_sent;
 	int ret = -ENOMEM;
 
 	if (out != NULL) {
@@ -98,49 +72,92 @@ answer(struct shca_server *server, char *line)
 		text = strdup(error);
 		length = text == NULL ? 0 : strlen(text);
 	}
-	snprintf(head, sizeof(head), "%s %zu\n", ret == 0 ? "ok" : "error", length);
-	is_sent = send_all(server, head, strlen(head)) && send_all(server, text, length);
+	head_length =
+		(size_t)snprintf(head, sizeof(head), "%s %zu\n", ret == 0 ? "ok" : "error", length);
+	client->answer = malloc(head_length + length);
+	client->answer_length = head_length + length;
+	client->sent = 0;
+	if (client->answer != NULL) {
+		memcpy(client->answer, head, head_length);
+		if (length != 0)
+			memcpy(client->answer + head_length, text, length);
+	}
 	free(text);
-	return is_sent;
+	return client->answer != NULL;
 }
 
-/** Answer the whole lines received so far, and move the rest to the front. */
+/** Answer the first whole line received, if there is one, and move the rest to the front. */
 static bool
-answer_lines(struct shca_server *server)
+answer_line(struct shca_server *server, struct client *client)
 {
-	char *newline;
+	char *newline = memchr(client->line, '\n', client->length);
+	size_t used;
 
-	while ((newline = memchr(server->line, '\n', server->length)) != NULL) {
-		size_t used = (size_t)(newline + 1 - server->line);
-
-		*newline = '\0';
-		if (!answer(server, server->line))
-			return false;
-		memmove(server->line, newline + 1, server->length - used);
-		server->length -= used;
-	}
 	/* A request is shorter than the buffer. */
-	return server->length < sizeof(server->line);
+	if (newline == NULL)
+		return client->length < sizeof(client->line);
+	used = (size_t)(newline + 1 - client->line);
+	*newline = '\0';
+	if (!answer(server, client, client->line))
+		return false;
+	client->length -= used;
+	memmove(client->line, newline + 1, client->length);
+	return true;
+}
+
+/** Send what the client takes now of its answer. @return false: it has gone. */
+static bool
+send_more(struct shca_server *server, struct client *client)
+{
+	const ssize_t sent = send(client->fd, client->answer + client->sent,
+		client->answer_length - client->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (sent < 0)
+		return errno == EAGAIN || errno == EINTR;
+	client->sent += (size_t)sent;
+	if (client->sent != client->answer_length)
+		return true;
+	free(client->answer);
+	client->answer = NULL;
+	return answer_line(server, client);
+}
+
+/** Receive what the client says now. @return false: it has gone. */
+static bool
+receive_more(struct shca_server *server, struct client *client)
+{
+	const ssize_t got = recv(client->fd, client->line + client->length,
+		sizeof(client->line) - client->length, MSG_DONTWAIT);
+
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR;
+	client->length += (size_t)got;
+	return got != 0 && answer_line(server, client);
 }
 
 static void
-serve_client(struct shca_server *server)
+drop(struct client *client)
 {
-	server->length = 0;
-	while (wait_for(server, server->client_fd, POLLIN, PATIENCE_MS)) {
-		ssize_t got = recv(server->client_fd, server->line + server->length,
-			sizeof(server->line) - server->length, MSG_DONTWAIT);
+	free(client->answer);
+	client->answer = NULL;
+	close(client->fd);
+	client->fd = -1;
+}
 
-		if (got < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (got <= 0)
-			break;
-		server->length += (size_t)got;
-		if (!answer_lines(server))
-			break;
+/** Do what a client is ready for: none waits for another one. */
+static void
+serve(struct shca_server *server, struct client *client, short revents)
+{
+	const int64_t now_ms = shca_clock_ms();
+	bool is_there = now_ms < client->until_ms;
+
+	if (revents != 0) {
+		client->until_ms = now_ms + PATIENCE_MS;
+		is_there = client->answer != NULL ? send_more(server, client)
+						  : receive_more(server, client);
 	}
-	close(server->client_fd);
-	server->client_fd = -1;
+	if (!is_there)
+		drop(client);
 }
 
 static bool
@@ -151,19 +168,89 @@ is_own(const struct shca_server *server)
 	return fstat(server->listen_fd, &status) == 0 && status.st_ino == server->listen_ino;
 }
 
+static struct client *
+find_room(struct shca_server *server)
+{
+	for (unsigned int i = 0; i < CLIENTS_MAX; i++)
+		if (server->client[i].fd < 0)
+			return &server->client[i];
+	return NULL;
+}
+
+static void
+accept_client(struct shca_server *server)
+{
+	struct pollfd stop = { .fd = server->stop_fd, .events = POLLIN };
+	struct client *client = find_room(server);
+
+	client->fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	client->length = 0;
+	client->until_ms = shca_clock_ms() + PATIENCE_MS;
+	/* The client stays in the backlog: do not accept it again at once. */
+	if (client->fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		(void)poll(&stop, 1, 100);
+}
+
+/** @return milliseconds until our patience with a client ends, or -1. */
+static int
+patience(const struct shca_server *server)
+{
+	const int64_t now_ms = shca_clock_ms();
+	int least = -1;
+
+	for (unsigned int i = 0; i < CLIENTS_MAX; i++) {
+		const struct client *client = &server->client[i];
+		const int left = client->until_ms > now_ms ? (int)(client->until_ms - now_ms) : 0;
+
+		if (client->fd >= 0 && (least < 0 || left < least))
+			least = left;
+	}
+	return least;
+}
+
+/** What to wait for. poll() takes no more descriptors than the program may open: no unused ones. */
+static nfds_t
+watch(struct shca_server *server, struct pollfd fds[static CLIENTS_MAX + 2])
+{
+	nfds_t nb = 0;
+
+	fds[nb++] = (struct pollfd){ .fd = server->stop_fd, .events = POLLIN };
+	fds[nb++] = (struct pollfd){ .fd = find_room(server) != NULL ? server->listen_fd : -1,
+		.events = POLLIN };
+	for (unsigned int i = 0; i < CLIENTS_MAX; i++)
+		if (server->client[i].fd >= 0)
+			fds[nb++] = (struct pollfd){ .fd = server->client[i].fd,
+				.events = server->client[i].answer != NULL ? POLLOUT : POLLIN };
+	return nb;
+}
+
+/** Serve until the server must end. */
 static void *
 run(void *arg)
 {
 	struct shca_server *server = arg;
+	struct pollfd fds[CLIENTS_MAX + 2];
 
-	while (wait_for(server, server->listen_fd, POLLIN, -1) && is_own(server)) {
-		server->client_fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC);
-		if (server->client_fd >= 0)
-			serve_client(server);
-		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
-			/* The client stays in the backlog: do not accept it again at once. */
-			(void)wait_for(server, -1, 0, 100);
-	}
+	do {
+		const nfds_t nb = watch(server, fds);
+		const struct pollfd *next = fds + 2;
+
+		if (poll(fds, nb, patience(server)) < 0) {
+			if (errno == EINTR)
+				continue;
+			break;
+		}
+		if (fds[0].revents != 0)
+			break;
+		for (unsigned int i = 0; i < CLIENTS_MAX; i++)
+			if (server->client[i].fd >= 0)
+				serve(server, &server->client[i], next++->revents);
+		if (fds[1].revents != 0 && is_own(server))
+			accept_client(server);
+	} while (is_own(server));
+	for (unsigned int i = 0; i < CLIENTS_MAX; i++)
+		if (server->client[i].fd >= 0)
+			drop(&server->client[i]);
 	return NULL;
 }
 
@@ -211,7 +298,8 @@ shca_server_start(const char *dir, const struct shca_target *target, const cpu_s
 	if (server == NULL)
 		return -ENOMEM;
 	server->target = *target;
-	server->client_fd = -1;
+	for (unsigned int i = 0; i < CLIENTS_MAX; i++)
+		server->client[i].fd = -1;
 	server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (server->stop_fd < 0) {
 		ret = -errno;
@@ -263,6 +351,7 @@ shca_server_forked(struct shca_server *server)
 		return;
 	close(server->listen_fd);
 	close(server->stop_fd);
-	if (server->client_fd >= 0)
-		close(server->client_fd);
+	for (unsigned int i = 0; i < CLIENTS_MAX; i++)
+		if (server->client[i].fd >= 0)
+			close(server->client[i].fd);
 }

@@ -173,6 +173,32 @@ refuses_endless_lines(void **state)
 	shca_set_close(set);
 }
 
+/** Others wait neither for one that says nothing, nor for one that reads nothing. */
+static void
+keeps_nobody_out(void **state)
+{
+	const struct timeval patience = { .tv_sec = 5 };
+	struct shca_set *set = start();
+	const int silent = connect_first(), deaf = connect_first(), third = connect_first();
+	static const char stats[] = "stats\n";
+	char text[64];
+
+	(void)state;
+	assert_true(silent >= 0 && deaf >= 0 && third >= 0);
+	for (unsigned int i = 0; i < 10000; i++)
+		if (send(deaf, stats, sizeof(stats) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+			break;
+	assert_int_equal(
+		setsockopt(third, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+	say(third, "thaw\n");
+	receive_to(third, "running\n", text, sizeof(text));
+	assert_string_equal(text, "ok 8\nrunning\n");
+	close(silent);
+	close(deaf);
+	close(third);
+	shca_set_close(set);
+}
+
 static void
 ends_while_frozen_and_asked(void **state)
 {
@@ -305,6 +331,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(answers_line_by_line, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(takes_long_arguments, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(refuses_endless_lines, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(keeps_nobody_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ends_while_frozen_and_asked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names_of_the_dead_vanish, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(child_lets_go, set_up, tear_down),
