@@ -12,6 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <rdma/ib_user_ioctl_verbs.h>
+
 #include "base/log.h"
 #include "base/node.h"
 #include "config/model.h"
@@ -86,7 +89,12 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_PORT, PORT "/phys_state", "5: LinkUp\n" },
 	{ ROW_FILE, OF_PORT, PORT "/rate", "{rate}\n" },
 	{ ROW_FILE, OF_PORT, PORT "/link_layer", "Ethernet\n" },
+	/* Subnet managers are InfiniBand's. libibumad reads no port that lacks one of these. */
 	{ ROW_FILE, OF_PORT, PORT "/lid", "0x0\n" },
+	{ ROW_FILE, OF_PORT, PORT "/lid_mask_count", "0\n" },
+	{ ROW_FILE, OF_PORT, PORT "/sm_lid", "0x0\n" },
+	{ ROW_FILE, OF_PORT, PORT "/sm_sl", "0\n" },
+	{ ROW_FILE, OF_PORT, PORT "/cap_mask", "{cap-mask}\n" },
 	{ ROW_FILE, OF_PORT, PORT "/pkeys/0", "0xffff\n" },
 	/* The GID of the MAC, as RoCE v1 and v2; the ndevs of a port without netdev are empty. The other
 	 * entries follow (make_gids). */
@@ -172,6 +180,7 @@ enum value {
 	VALUE_NETDEV_LINE,
 	VALUE_IFINDEX,
 	VALUE_PORT,
+	VALUE_CAP_MASK,
 	VALUE_PHYS,
 	VALUE_SWITCH,
 	VALUE_CARD,
@@ -205,6 +214,7 @@ static const char *const value_names[NB_VALUES] = {
 	[VALUE_NETDEV_LINE] = "netdev-line",
 	[VALUE_IFINDEX] = "ifindex",
 	[VALUE_PORT] = "port",
+	[VALUE_CAP_MASK] = "cap-mask",
 	[VALUE_PHYS] = "phys",
 	[VALUE_SWITCH] = "switch",
 	[VALUE_CARD] = "card",
@@ -334,6 +344,8 @@ set_port(struct values *values, const struct shca_options *options, unsigned int
 
 	SET(VALUE_PORT, "%u", number);
 	values->is_rep = nb_vports != 0;
+	/* As a port's query tells it (abi/object/device.c), without what is of uverbs alone. */
+	SET(VALUE_CAP_MASK, "0x%08x", nb_vports != 0 ? 0 : IB_UVERBS_PCF_CM_SUP);
 	SET(VALUE_PHYS, "p0");
 	SET(VALUE_SWITCH, "%02x%02x%02xfffe%02x%02x%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
 		mac[5]);
