@@ -57,6 +57,12 @@ static const struct row rows[] = {
 	{ "ex.orig_attr.max_cqe", FIELD(ex.orig_attr.max_cqe), 0, try_cqes, 4096, 1, EINVAL },
 
 	FLAG(SYS_IMAGE_GUID, NULL, 0, 0),
+	/* test/system/test_ctl.py has events, test/conformance/test_rdma_core.py RNR NAKs and invalidation. */
+	FLAG(PORT_ACTIVE_EVENT, NULL, 0, 0),
+	FLAG(RC_RNR_NAK_GEN, NULL, 0, 0),
+	FLAG(MEM_MGT_EXTENSIONS, NULL, 0, 0),
+	/* From one port to another, of which the devices have one. */
+	FLAG(CHANGE_PHY_PORT, NULL, 0, 0),
 	FLAG(RAW_IP_CSUM, try_checksums, 0, EINVAL),
 	FLAG(MANAGED_FLOW_STEERING, try_rule, 0, EOPNOTSUPP),
 	FLAG(MEM_WINDOW, try_mw, IBV_MW_TYPE_1, EOPNOTSUPP),

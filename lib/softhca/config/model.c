@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rdma/ib_user_verbs.h>
+
 #include "config/model_parse.h"
 
 #define MODELS_MAX 8
@@ -55,4 +57,21 @@ shca_model_print_fw(const struct shca_model *model, char *text, size_t size)
 	snprintf(text, size, "%u.%u.%04u", (unsigned int)(model->fw_ver >> 32),
 		(unsigned int)(model->fw_ver >> 16 & 0xffff),
 		(unsigned int)(model->fw_ver & 0xffff));
+}
+
+/** LX mlx5_ib_query_device() sets the first five of every device. */
+uint64_t
+shca_model_cap_flags(const struct shca_model *model)
+{
+	uint64_t flags = IB_UVERBS_DEVICE_CHANGE_PHY_PORT | IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT |
+		IB_UVERBS_DEVICE_SYS_IMAGE_GUID | IB_UVERBS_DEVICE_RC_RNR_NAK_GEN |
+		IB_UVERBS_DEVICE_MEM_MGT_EXTENSIONS | IB_UVERBS_DEVICE_XRC |
+		IB_UVERBS_DEVICE_MEM_WINDOW | IB_UVERBS_DEVICE_MEM_WINDOW_TYPE_2B |
+		IB_UVERBS_DEVICE_MANAGED_FLOW_STEERING | IB_UVERBS_DEVICE_PCI_WRITE_END_PADDING;
+
+	if (model->checksum)
+		flags |= IB_UVERBS_DEVICE_RAW_IP_CSUM;
+	if (model->scatter_fcs)
+		flags |= IB_UVERBS_DEVICE_RAW_SCATTER_FCS;
+	return flags;
 }

@@ -102,4 +102,6 @@ const struct shca_model *shca_model_at(unsigned int index);
 const struct shca_model *shca_model_find(const char *name);
 /** Write the firmware's version as the kernel shows it; 32 bytes are enough. */
 void shca_model_print_fw(const struct shca_model *model, char *text, size_t size);
+/** @return what a query of the device tells of it, IB_UVERBS_DEVICE_*. */
+uint64_t shca_model_cap_flags(const struct shca_model *model);
 #endif /* SHCA_CONFIG_MODEL_H */

@@ -37,11 +37,13 @@ put_device(const struct shca_nldev_call *call, unsigned int device)
 	shca_model_print_fw(&port->model, version, sizeof(version));
 	shca_nldev_put_handle(message, device);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, shca_nldev_nb_ports(call, device));
+	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_CAP_FLAGS, shca_model_cap_flags(&port->model));
 	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_FW_VERSION, version);
 	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_NODE_GUID, guid);
 	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, guid);
 	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, NODE_TYPE_CA);
-	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_DEV_DIM, 0);
+	/* Of the kernel's own CQs, of which there are none: mlx5_ib begins with it on. */
+	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_DEV_DIM, 1);
 	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_DEV_PROTOCOL, "roce");
 }
 

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <rdma/ib_user_verbs.h>
+
 #include "config/model.h"
 
 static void
@@ -42,6 +44,27 @@ test_what_tells_them_apart(void **state)
 	assert_int_equal(shca_model_find("cx6dx")->pci_device_id, 0x101d);
 }
 
+/** Bits that mlx5_ib sets for every device, and those that a model may lack. */
+static void
+test_capability_flags(void **state)
+{
+	const uint64_t all = IB_UVERBS_DEVICE_CHANGE_PHY_PORT | IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT |
+		IB_UVERBS_DEVICE_SYS_IMAGE_GUID | IB_UVERBS_DEVICE_RC_RNR_NAK_GEN |
+		IB_UVERBS_DEVICE_MEM_MGT_EXTENSIONS;
+	struct shca_model model = *shca_model_find("cx5");
+	uint64_t flags;
+
+	(void)state;
+	flags = shca_model_cap_flags(&model);
+	assert_true((flags & all) == all);
+	assert_true((flags & IB_UVERBS_DEVICE_RAW_IP_CSUM) != 0);
+	model.checksum = model.scatter_fcs = false;
+	assert_true(shca_model_cap_flags(&model) ==
+		(flags &
+			~(uint64_t)(IB_UVERBS_DEVICE_RAW_IP_CSUM |
+				IB_UVERBS_DEVICE_RAW_SCATTER_FCS)));
+}
+
 int
 main(void)
 {
@@ -49,6 +72,7 @@ main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_default_and_unknown),
 		cmocka_unit_test(test_what_tells_them_apart),
+		cmocka_unit_test(test_capability_flags),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_netlink.h>
 
+#include "config/model.h"
 #include "config/options.h"
 #include "nldev/nldev.h"
 #include "sysfs/tree.h"
@@ -185,6 +186,10 @@ check_device(const struct nlmsghdr *message)
 	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_DEV_INDEX), 0);
 	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_PORT_INDEX), 1);
 	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_DEV_NODE_TYPE), 1);
+	/* As a query of the device says, and as mlx5_ib begins. */
+	assert_true(number_of(message, RDMA_NLDEV_ATTR_CAP_FLAGS) ==
+		shca_model_cap_flags(shca_model_find("cx5")));
+	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_DEV_DIM), 1);
 	assert_true(number_of(message, RDMA_NLDEV_ATTR_NODE_GUID) == UINT64_C(0x0e1d2cfffe3b4a59));
 	assert_true(
 		number_of(message, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID) == UINT64_C(0x0e1d2cfffe3b4a59));

@@ -188,20 +188,6 @@ query_context(struct shca_bundle *bundle)
 		bundle, shca_ioctl_buffer(bundle, MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX));
 }
 
-static uint64_t
-capability_flags(const struct shca_model *model)
-{
-	uint64_t flags = IB_UVERBS_DEVICE_SYS_IMAGE_GUID | IB_UVERBS_DEVICE_XRC |
-		IB_UVERBS_DEVICE_MEM_WINDOW | IB_UVERBS_DEVICE_MEM_WINDOW_TYPE_2B |
-		IB_UVERBS_DEVICE_MANAGED_FLOW_STEERING | IB_UVERBS_DEVICE_PCI_WRITE_END_PADDING;
-
-	if (model->checksum)
-		flags |= IB_UVERBS_DEVICE_RAW_IP_CSUM;
-	if (model->scatter_fcs)
-		flags |= IB_UVERBS_DEVICE_RAW_SCATTER_FCS;
-	return flags;
-}
-
 static void
 fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *response)
 {
@@ -221,7 +207,7 @@ fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *re
 		.max_qp = model->max_qp,
 		.max_qp_wr = model->max_qp_wr,
 		/* The short form has 32 bits; the upper ones are in the extended form. */
-		.device_cap_flags = (uint32_t)capability_flags(model),
+		.device_cap_flags = (uint32_t)shca_model_cap_flags(model),
 		.max_sge = model->max_sge,
 		.max_sge_rd = model->max_sge,
 		.max_cq = model->max_cq,
@@ -316,7 +302,7 @@ shca_device_write_query_ex(struct shca_write *write)
 	struct ib_uverbs_ex_query_device_resp response = {
 		.timestamp_mask = INT64_MAX,
 		.hca_core_clock = SHCA_CLOCK_KHZ,
-		.device_cap_flags_ex = capability_flags(model),
+		.device_cap_flags_ex = shca_model_cap_flags(model),
 		.rss_caps = {
 			.supported_qpts = RAW_PACKET,
 			.max_rwq_indirection_tables = model->max_rwq_ind_tables,
