@@ -59,6 +59,9 @@ mdv_tx_done_status(void *queue, uint16_t offset)
 	struct mdv_txq *txq = queue;
 	uint16_t nb_busy;
 
+	/* Not set up. */
+	if (txq == NULL)
+		return -ENODEV;
 	/* A stopped queue only looks full, so that bursts put nothing there; before its first start
 	 * it has no ring. */
 	if (!txq->ready)

@@ -542,6 +542,9 @@ mdv_rxq_count(void *queue)
 {
 	struct mdv_rxq *rxq = queue;
 
+	/* Not set up. */
+	if (rxq == NULL)
+		return -EINVAL;
 	mdv_cq_look(&rxq->objs.cq, rxq->pos.cq_ci, UINT32_MAX);
 	return nb_waiting(rxq, rxq->ring.mask + 1);
 }
@@ -562,6 +565,9 @@ mdv_rxq_descriptor_status(void *queue, uint16_t offset)
 {
 	struct mdv_rxq *rxq = queue;
 
+	/* Not set up. */
+	if (rxq == NULL)
+		return -ENODEV;
 	if (offset > rxq->ring.mask)
 		return -EINVAL;
 	if (offset >= rxq->pos.wqe_pi - rxq->pos.wqe_ci)

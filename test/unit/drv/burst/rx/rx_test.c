@@ -399,6 +399,9 @@ status_of_descriptors(void **state)
 		mdv_rxq_descriptor_status(&rx_rig.rxq, RX_RIG_WQES - 1), RTE_ETH_RX_DESC_UNAVAIL);
 	rte_pktmbuf_free_bulk(pkts, 2);
 	rx_rig_stop();
+	/* One that is not set up: ethdev does not look, and has these errors for it. */
+	assert_int_equal((int)mdv_rxq_count(NULL), -EINVAL);
+	assert_int_equal(mdv_rxq_descriptor_status(NULL, 0), -ENODEV);
 }
 
 /** Give the queue a mempool whose buffers are not beside the mbufs. @return the memory */

@@ -494,6 +494,7 @@ a_stopped_queue_has_no_packets(void **state)
 	assert_int_equal(mdv_tx_done_status(&unstarted, TX_RIG_BBS), -EINVAL);
 	/* One that is not set up: ethdev of 22.11 does not look. */
 	assert_int_equal(mdv_tx_done_cleanup(NULL, 0), -EINVAL);
+	assert_int_equal(mdv_tx_done_status(NULL, 0), -ENODEV);
 }
 
 /** What has gathered is not freed by one burst. */
