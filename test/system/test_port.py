@@ -31,6 +31,15 @@ def test_reported_speed_is_the_ports(key, shown):
         assert pmd.info()["Link speed"] == shown
 
 
+def test_a_speed_that_is_asked_for_is_not_the_ports():
+    with Testpmd() as pmd:
+        pmd.cmd("port stop 0")
+        pmd.cmd("port config 0 speed 1000 duplex full")
+        answer = pmd.cmd("port start 0")
+        assert "port 0: link_speeds 0x21: " in answer and "ethtool -s" in answer, answer
+        assert pmd.info()["Link speed"] == "25 Gbps"
+
+
 def test_too_many_descriptors_are_refused():
     with Testpmd() as pmd:
         limit = int(pmd.info()["Max possible number of RXDs per queue"])

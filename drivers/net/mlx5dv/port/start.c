@@ -34,6 +34,10 @@ check_conf(const struct rte_eth_dev *dev)
 		MDV_LOG(NOTICE,
 			"port %u: lpbk_mode %u: frames come back only if the wire or the device loops them",
 			port_id, conf->lpbk_mode);
+	if (conf->link_speeds != RTE_ETH_LINK_SPEED_AUTONEG)
+		MDV_LOG(NOTICE,
+			"port %u: link_speeds 0x%x: verbs sets no speed; ethtool -s sets the netdev's, hence the port's",
+			port_id, conf->link_speeds);
 	return 0;
 }
 
