@@ -39,7 +39,7 @@ SOFTHCA = [
     ("ethtool", ["lib/softhca/ethtool/"], "steering model hw/device"),
     ("pattern", ["lib/softhca/pattern/"], "base"),
     ("ctl", ["lib/softhca/ctl/"], "base pci steering model hw/device ethtool pattern"),
-    ("nldev", ["lib/softhca/nldev/"], "base model config abi/core abi/entry sysfs ethtool ctl"),
+    ("nldev", ["lib/softhca/nldev/"], "base model config abi/core abi/entry ucma sysfs ethtool ctl"),
     ("ethnl", ["lib/softhca/ethnl/"], "ethtool nldev"),
     ("softhca", ["lib/softhca/softhca."], "base strict fault wire eswitch config hw/device ucma sysfs ctl"),
     ("message", ["lib/softhca/keeper/message.h"], ""),

@@ -100,6 +100,27 @@ def test_connected_queue_pairs():
         until(lambda: [one["pid"] for one in objects_on(card, "qp")] == [server.pid])
 
 
+def test_identifiers_of_connections():
+    """A server for all addresses listens at each device; what it accepts has the queue pair that rdma res tells, too."""
+    gid = "fe80::ff:fe00:10"
+    with cards.up("wire=loop,mac=02:00:00:00:00:10", "wire=null") as card, \
+            running(card, "rping", "-s", "-a", "::", "-p", "7400") as server:
+        listening = until(lambda: len(listed := objects_on(card, "cm_id")) == 2 and listed)
+        assert [(one["ifname"], one["state"], one["ps"], one["src-addr"], one["pid"]) for one in listening] == [
+            (device, "LISTEN", "TCP", ":::7400", server.pid) for device in ("mlx5_0", "mlx5_1")]
+        with running(card, "rping", "-c", "-a", gid, "-I", gid, "-p", "7400", "-C", "1000000") as client:
+            queue_pairs = {one["pid"]: one["lqpn"] for one in in_state(card, "RTS", 2)}
+            connected = {one["pid"]: one for one in objects_on(card, "cm_id") if one["state"] == "CONNECT"}
+            assert {pid: one["lqpn"] for pid, one in connected.items()} == queue_pairs and set(queue_pairs) == {server.pid, client.pid}
+            ours, theirs = connected[client.pid], connected[server.pid]
+            assert ours["dst-addr"] == theirs["src-addr"] == f"{gid}:7400" and ours["src-addr"] == theirs["dst-addr"]
+            assert ours["port"] == 1 and ours["qp-type"] == "RC"
+            (counts, _) = json.loads(cards.run_on(card, RDMA, "-j", "res").stdout)
+            assert counts["cm_id"] == 3
+            one = cards.run_on(card, RDMA, "-j", "res", "show", "cm_id", "dev", "mlx5_0", "cm-idn", str(ours["cm-idn"]))
+            assert json.loads(one.stdout) == [ours], one
+
+
 def test_many_queue_pairs():
     """The tool has room for a page of each answer, as Linux knows."""
     with cards.up("wire=loop") as card, running(card, "ibv_srq_pingpong", "-g", "0", "-p", str(both.PORT), "-q", "100"):

@@ -180,6 +180,7 @@ run_netlink(struct session *session, const struct shca_message *message)
 		.send = send_datagram,
 		.device = find_device,
 		.arg = session,
+		.ucma = shca_set_has_ucma(session->shared->conf->set),
 	};
 	_Alignas(8) uint8_t bytes[NETLINK_BYTES_MAX];
 	int ret;

@@ -22,6 +22,8 @@ struct shca_nldev_call {
 	size_t nb_objects;
 	struct shca_restrack *qps; /**< of SRQs: queue pairs by number */
 	size_t nb_qps;
+	struct shca_ucma_tracked *cm_ids; /**< of RES_CM_ID, in the place of objects */
+	size_t nb_cm_ids;
 };
 
 /** @return how many ports a device has. */

@@ -14,6 +14,7 @@
 #include "config/model.h"
 #include "config/options.h"
 #include "nldev/call.h"
+#include "nldev/cm_id.h"
 #include "nldev/netdev.h"
 #include "nldev/res.h"
 #include "nldev/stat.h"
@@ -186,7 +187,9 @@ const struct shca_nldev_command shca_nldev_commands[RDMA_NLDEV_NUM_OPS] = {
 	[RDMA_NLDEV_CMD_SYS_GET] = { .doit_answers_as = RDMA_NLDEV_CMD_SYS_GET, .doit = sys_get_doit },
 	[RDMA_NLDEV_CMD_RES_GET] = { RDMA_NLDEV_CMD_RES_GET, RDMA_NLDEV_CMD_RES_GET,
 		shca_nldev_res_count_doit, shca_nldev_res_count_dump },
-	RES(PD), RES(CQ), RES(QP), RES(CM_ID), RES(MR), RES(CTX), RES(SRQ),
+	RES(PD), RES(CQ), RES(QP), RES(MR), RES(CTX), RES(SRQ),
+	[RDMA_NLDEV_CMD_RES_CM_ID_GET] = { RDMA_NLDEV_CMD_RES_CM_ID_GET, RDMA_NLDEV_CMD_RES_CM_ID_GET,
+		shca_nldev_cm_id_doit, shca_nldev_cm_id_dump },
 	RES_RAW(CQ), RES_RAW(QP), RES_RAW(MR),
 	[RDMA_NLDEV_CMD_STAT_GET] = { RDMA_NLDEV_CMD_STAT_GET, RDMA_NLDEV_CMD_STAT_GET,
 		shca_nldev_stat_get_doit, shca_nldev_stat_get_dump },

@@ -98,6 +98,7 @@ take_attr(const struct nlattr *attr, void *arg)
 	case RDMA_NLDEV_ATTR_RES_MRN:
 	case RDMA_NLDEV_ATTR_RES_CTXN:
 	case RDMA_NLDEV_ATTR_RES_SRQN:
+	case RDMA_NLDEV_ATTR_RES_CM_IDN:
 	case RDMA_NLDEV_ATTR_STAT_RES:
 	case RDMA_NLDEV_ATTR_STAT_MODE:
 	case RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK:
@@ -187,6 +188,7 @@ run(struct datagram *datagram, const struct nlmsghdr *request, bool *dumped)
 	ret = run_either(datagram, &call, *dumped);
 	free(call.objects);
 	free(call.qps);
+	free(call.cm_ids);
 	return ret;
 }
 

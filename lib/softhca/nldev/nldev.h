@@ -15,6 +15,7 @@
 
 struct shca_device;
 struct shca_options;
+struct shca_ucma;
 
 /** Datagrams have at most so many bytes: libmnl's receive buffer, MNL_SOCKET_BUFFER_SIZE, is a page
  * where pages are no longer than 8192 bytes. */
@@ -30,6 +31,8 @@ struct shca_nldev {
 	/** @return the device, or NULL: the process has not opened it. */
 	struct shca_device *(*device)(void *arg, unsigned int index);
 	void *arg; /**< of both */
+	/** The manager of connections; NULL: the process has none. */
+	struct shca_ucma *ucma;
 };
 
 /**

@@ -16,6 +16,7 @@
 #include "abi/entry/restrack.h"
 #include "config/options.h"
 #include "nldev/call.h"
+#include "nldev/cm_id.h"
 
 /** For the last entry of a list, and what follows it. */
 #define ROOM_BEHIND 64
@@ -142,7 +143,7 @@ put_srq(struct shca_nldev_call *call, const struct shca_restrack *object)
 /* clang-format off */
 static const struct res_row {
 	uint16_t command;
-	enum shca_restrack_type type; /**< SHCA_RESTRACK_NB: there are none */
+	enum shca_restrack_type type; /**< SHCA_RESTRACK_NB: cm_id.c's */
 	const char *name;
 	uint16_t table, entry, id; /**< attributes; 0: there are none */
 	put_fn put; /**< NULL: there is nothing but the number */
@@ -201,8 +202,7 @@ static int
 list(const struct shca_nldev_call *call, unsigned int device, enum shca_restrack_type type,
 	struct shca_restrack **objects, size_t *nb)
 {
-	struct shca_device *dev =
-		type != SHCA_RESTRACK_NB ? call->nldev->device(call->nldev->arg, device) : NULL;
+	struct shca_device *dev = call->nldev->device(call->nldev->arg, device);
 
 	/* A process that has opened no node has no device. */
 	if (dev != NULL)
@@ -218,6 +218,8 @@ count(const struct shca_nldev_call *call, unsigned int device, enum shca_restrac
 	struct shca_restrack *objects;
 	size_t nb;
 
+	if (type == SHCA_RESTRACK_NB)
+		return shca_nldev_cm_id_count(call, device);
 	if (list(call, device, type, &objects, &nb) != 0)
 		return 0;
 	free(objects);
@@ -318,7 +320,7 @@ shca_nldev_res_doit(struct shca_nldev_call *call)
 	uint32_t id;
 	int ret = shca_nldev_find_device(call, &device);
 
-	if (ret != 0 || row->id == 0 || call->attrs[row->id] == NULL)
+	if (ret != 0 || call->attrs[row->id] == NULL)
 		return -EINVAL;
 	ret = prepare(call, device, row);
 	if (ret != 0)

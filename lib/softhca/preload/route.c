@@ -431,6 +431,7 @@ shca_route_nldev(struct shca_nldev *nldev)
 	nldev->options = &root.options;
 	nldev->dir = getenv(SHCA_ENV_DIR);
 	nldev->device = find_device;
+	nldev->ucma = shca_route_ucma();
 	return ret;
 }
 

@@ -117,7 +117,7 @@ fill_request(struct shca_id *id, const struct rdma_ucm_conn_param *param, struct
 	if (type == NB_TRANSPORTS)
 		return -EINVAL;
 	mad->ca_guid = id->port.node_guid;
-	mad->qpn = param->qp_num & PSN_MASK;
+	mad->qpn = id->qpn = param->qp_num & PSN_MASK;
 	mad->psn = id->qp.rq_psn;
 	mad->responder_resources = param->responder_resources;
 	mad->initiator_depth = param->initiator_depth;
@@ -191,7 +191,7 @@ accept_ud(struct shca_id *id, const struct rdma_ucm_conn_param *param, struct sh
 									      : SHCA_ADDRESS_QKEY;
 	mad->kind = SHCA_MAD_SIDR_REP;
 	mad->reason = SHCA_MAD_SIDR_SUCCESS;
-	mad->qpn = param->qp_num & PSN_MASK;
+	mad->qpn = id->qpn = param->qp_num & PSN_MASK;
 	mad->qkey = id->qkey;
 	return put_private(id, param, mad);
 }
@@ -212,7 +212,7 @@ accept_as(struct shca_id *id, const struct rdma_ucm_conn_param *param)
 		return ret;
 	if (shca_id_is_ud(id))
 		return shca_cm_reply(id->conn, shca_clock_ns(), &mad);
-	mad.qpn = param->qp_num & PSN_MASK;
+	mad.qpn = id->qpn = param->qp_num & PSN_MASK;
 	mad.psn = id->qp.rq_psn;
 	mad.responder_resources = param->responder_resources;
 	mad.initiator_depth = param->initiator_depth;

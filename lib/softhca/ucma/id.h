@@ -54,6 +54,7 @@ struct shca_ucma_file {
 	int our_fd;
 	int user_fd; /* its number when it was made, maybe not there */
 	ino_t inode; /* of the application's end */
+	pid_t pid;   /* of the process that opened it */
 	LIST_HEAD(, shca_id) ids;
 	TAILQ_HEAD(, shca_ucma_event) events;
 	bool is_readable; /* the application's end */
@@ -87,6 +88,7 @@ struct shca_id {
 	struct shca_cm_conn *conn;
 	bool is_passive;
 	struct shca_id_qp qp;
+	uint32_t qpn;  /* of its queue pair, as the application has named it; or 0 */
 	uint32_t qkey; /* of UD */
 	uint8_t tos;
 	bool reuses_address, is_afonly, has_afonly;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an identifier knows: core/ucma.c ucma_query() and ucma_query_route(). */
+/* What an identifier knows: core/ucma.c ucma_query() and ucma_query_route(); and what others may
+ * know of it. */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -174,4 +175,76 @@ shca_query(struct shca_ucma_call *call)
 	if (call->out_bytes < offsetof(struct rdma_ucm_query_addr_resp, ibdev_index))
 		return -ENOSPC;
 	return shca_ucm_answer(call, command->response, &answer, sizeof(answer));
+}
+
+/** By enum shca_id_state: Linux cma_priv.h enum rdma_cm_state. */
+static const uint8_t linux_states[] = {
+	[SHCA_ID_IDLE] = 0,
+	[SHCA_ID_BOUND] = 7,
+	[SHCA_ID_ADDR_QUERY] = 1,
+	[SHCA_ID_ADDR_RESOLVED] = 2,
+	[SHCA_ID_ROUTE_RESOLVED] = 4,
+	[SHCA_ID_CONNECT] = 5,
+	[SHCA_ID_DISCONNECT] = 6,
+	[SHCA_ID_LISTEN] = 8,
+	[SHCA_ID_REMOVED] = 9,
+};
+
+/** @return whether Linux has attached it to the device: cma.c cma_attach_to_dev(), and for one that
+ * listens at all cma_listen_on_dev(). */
+static bool
+is_at(const struct shca_id *id, unsigned int device)
+{
+	if (id->state == SHCA_ID_REMOVED)
+		return false;
+	return id->has_gid ? id->gid.device == device : id->state == SHCA_ID_LISTEN;
+}
+
+static struct shca_ucma_tracked
+track(const struct shca_id *id)
+{
+	return (struct shca_ucma_tracked){
+		.number = id->number,
+		.qpn = id->qpn,
+		.port = id->has_gid ? id->gid.port : 0,
+		.space = id->space,
+		.qp_type = id->qp_type,
+		.state = linux_states[id->state],
+		.pid = id->file->pid,
+		.src = id->src.storage,
+		.dst = id->dst.storage,
+	};
+}
+
+int
+shca_ucma_track(
+	struct shca_ucma *ucma, unsigned int device, struct shca_ucma_tracked **ids, size_t *nb)
+{
+	const struct shca_id *id;
+	uint32_t number = 0;
+	int ret = 0;
+
+	*ids = NULL;
+	*nb = 0;
+	pthread_mutex_lock(&ucma->lock);
+	for (; (id = shca_idtable_next(&ucma->ids, &number)) != NULL; number++) {
+		struct shca_ucma_tracked *more;
+
+		if (!is_at(id, device))
+			continue;
+		more = realloc(*ids, (*nb + 1) * sizeof(*more));
+		if (more == NULL) {
+			ret = -ENOMEM;
+			break;
+		}
+		more[(*nb)++] = track(id);
+		*ids = more;
+	}
+	pthread_mutex_unlock(&ucma->lock);
+	if (ret != 0) {
+		free(*ids);
+		*ids = NULL;
+		*nb = 0;
+	}
+	return ret;
 }

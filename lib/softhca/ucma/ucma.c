@@ -150,6 +150,7 @@ shca_ucma_open(struct shca_ucma *ucma, bool cloexec)
 	file->our_fd = fds[0];
 	file->user_fd = fds[1];
 	file->inode = status.st_ino;
+	file->pid = shca_user_pid();
 	LIST_INIT(&file->ids);
 	TAILQ_INIT(&file->events);
 	pthread_mutex_lock(&ucma->lock);

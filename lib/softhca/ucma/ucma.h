@@ -13,6 +13,7 @@
 #ifndef SHCA_UCMA_UCMA_H
 #define SHCA_UCMA_UCMA_H
 
+#include <linux/socket.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,18 @@
 
 struct pollfd;
 struct shca_ucma;
+
+/** An identifier, as Linux tracks it (core/nldev.c fill_res_cm_id_entry()). */
+struct shca_ucma_tracked {
+	uint32_t number;
+	uint32_t qpn;    /**< of its queue pair; 0: none was named */
+	uint32_t port;   /**< 0: it listens at all */
+	uint16_t space;  /**< enum rdma_ucm_port_space */
+	uint8_t qp_type; /**< enum ib_uverbs_qp_type */
+	uint8_t state;   /**< Linux cma_priv.h enum rdma_cm_state */
+	pid_t pid;
+	struct __kernel_sockaddr_storage src, dst; /**< family 0: none */
+};
 
 /** An entry of a port's GID table. */
 struct shca_ucma_gid {
@@ -95,6 +108,10 @@ uint64_t shca_ucma_step(struct shca_ucma *ucma);
 /** List the ends here of open files, for poll(2): POLLHUP says that a program has gone. @return how
  * many, at most @p max. */
 unsigned int shca_ucma_files(struct shca_ucma *ucma, struct pollfd *pollfds, unsigned int max);
+/** List the identifiers at a device, old ones first. @param[out] ids to be freed; NULL: there are
+ * none @return 0 or -ENOMEM */
+int shca_ucma_track(
+	struct shca_ucma *ucma, unsigned int device, struct shca_ucma_tracked **ids, size_t *nb);
 /** @return identifiers of connections, for tests. */
 unsigned int shca_ucma_nb_ids(struct shca_ucma *ucma);
 

@@ -309,6 +309,55 @@ test_waits_in_vain(void **state)
 	rig_close(&rig);
 }
 
+/** @return how many identifiers Linux would have at a device. */
+static size_t
+tracked_at(struct rig *rig, unsigned int device, struct shca_ucma_tracked *first)
+{
+	struct shca_ucma_tracked *ids;
+	size_t nb;
+
+	assert_int_equal(shca_ucma_track(rig->ucma, device, &ids, &nb), 0);
+	if (nb != 0)
+		*first = ids[0];
+	free(ids);
+	return nb;
+}
+
+/** One that is bound is at its device; one for all addresses is at each, once it listens. */
+static void
+test_tracked(void **state)
+{
+	struct shca_ucma_tracked first = { 0 };
+	struct rig rig;
+	uint32_t bound, any;
+
+	(void)state;
+	rig_open(&rig);
+	bound = rig_create(&rig, 1, RDMA_PS_TCP);
+	assert_int_equal(tracked_at(&rig, 0, &first), 0);
+	assert_int_equal(rig_bind(&rig, bound, 1, 4000), 0);
+	assert_int_equal(tracked_at(&rig, 0, &first), 1);
+	assert_int_equal(first.number, bound);
+	assert_int_equal(first.port, 1);
+	assert_int_equal(first.state, 7); /* RDMA_CM_ADDR_BOUND */
+	assert_int_equal(first.space, RDMA_PS_TCP);
+	assert_int_equal(first.pid, getpid());
+	assert_int_equal(first.src.ss_family, AF_INET);
+	assert_int_equal(first.dst.ss_family, 0);
+	assert_int_equal(first.qpn, 0);
+	rig_destroy(&rig, bound);
+	any = rig_create(&rig, 2, RDMA_PS_TCP);
+	assert_int_equal(rig_bind_any(&rig, any, 4001), 0);
+	assert_int_equal(tracked_at(&rig, 1, &first), 0);
+	assert_int_equal(rig_listen(&rig, any, 1), 0);
+	assert_int_equal(tracked_at(&rig, 1, &first), 1);
+	assert_int_equal(first.port, 0);
+	assert_int_equal(first.state, 8); /* RDMA_CM_LISTEN */
+	rig_destroy(&rig, any);
+	assert_int_equal(tracked_at(&rig, 1, &first), 0);
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
@@ -323,6 +372,7 @@ main(void)
 		cmocka_unit_test(test_unreachable),
 		cmocka_unit_test(test_waits_for_a_neighbour),
 		cmocka_unit_test(test_waits_in_vain),
+		cmocka_unit_test(test_tracked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
