@@ -45,12 +45,14 @@ def test_the_driver_file_tells_all_arguments():
     assert "passthru_move=on|off" in params
     # A value that none takes: no name has a slash, and no number or choice is one.
     vdevs = ["net_mlx5dv0,bogus=1"] + [f"net_mlx5dv{i + 1},{key}=a/b" for i, key in enumerate(keys)]
+    vdevs += ["net_mlx5dv98,sniff=", "net_mlx5dv99,ibdev="]
     with Testpmd(vdevs=vdevs) as pmd:
         said = pmd.banner
     unknown = re.findall(r"unknown argument (\w+); there are (.*)", said)
     assert [(key, known.strip().split(", ")) for key, known in unknown] == [("bogus", keys)], said
     for key in keys:
         assert f"{key}=a/b is no" in said, said
+    assert "sniff= needs none, rx or all\n" in said and "ibdev= needs a verbs device name such as mlx5_0\n" in said, said
 
 
 def test_same_name_twice_is_refused():

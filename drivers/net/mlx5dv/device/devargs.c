@@ -231,7 +231,8 @@ pair_parse(const char *vdev_name, const struct rte_kvargs_pair *pair, uint32_t *
 		if (strcmp(pair->key, arg->key) != 0)
 			continue;
 		if (pair->value == NULL || pair->value[0] == '\0') {
-			MDV_LOG(ERR, "%s: %s= needs a %s", vdev_name, arg->key, arg->value);
+			MDV_LOG(ERR, "%s: %s= needs %s%s", vdev_name, arg->key,
+				arg->names != NULL ? "" : "a ", arg->value);
 			return -EINVAL;
 		}
 		if ((*given & UINT32_C(1) << i) != 0) {
