@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open MPI over UCX, unmodified: two ranks on one card pass messages round (test/mpi/ring.c)."""
+"""Open MPI over UCX, unmodified: two ranks on one card pass messages round (test/mpi/ring.c), and reach into each other's
+memory (test/mpi/window.c)."""
 import os
 import shutil
 import subprocess
@@ -17,19 +18,43 @@ RUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ucx"
        "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"]
 
 
+def make(name, tmp_path_factory):
+    program = tmp_path_factory.mktemp("mpi") / name
+    source = paths.ROOT / f"test/mpi/{name}.c"
+    subprocess.run(["mpicc", "-O1", "-Wall", "-Wextra", "-Werror", source, "-o", program], check=True)
+    return program
+
+
 @pytest.fixture(scope="module")
 def ring(tmp_path_factory):
-    program = tmp_path_factory.mktemp("mpi") / "ring"
-    subprocess.run(["mpicc", "-O1", "-Wall", "-Wextra", "-Werror", paths.ROOT / "test/mpi/ring.c", "-o", program], check=True)
-    return program
+    return make("ring", tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory):
+    return make("window", tmp_path_factory)
+
+
+def run(transports, ranks, program, argv):
+    """UCX_TLS: no shared memory and no TCP, so that every byte goes by the card. @return status and output"""
+    env = [f"UCX_TLS={transports},self", "UCX_NET_DEVICES=mlx5_0:1"]
+    with cards.up("wire=loop") as card:
+        done = subprocess.run(cards.on(card, "env", *env, *argv, "-np", ranks, program), stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, env=dict(os.environ), check=False)
+    return done.returncode, done.stdout
 
 
 @pytest.mark.parametrize("transports, ranks", [("rc_v,ud_v", 2), ("rc_x,ud_x", 2), ("ud", 2),
                                                pytest.param("rc", 4, marks=pytest.mark.long)])
 def test_ring(transports, ranks, ring):
-    """UCX_TLS: no shared memory and no TCP, so that every byte goes by the card."""
-    env = [f"UCX_TLS={transports},self", "UCX_NET_DEVICES=mlx5_0:1"]
-    with cards.up("wire=loop") as card:
-        done = subprocess.run(cards.on(card, "env", *env, *RUN, "-np", ranks, ring), stdin=subprocess.DEVNULL, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, env=dict(os.environ), check=False)
-    assert done.returncode == 0 and f"{ranks} ranks, 0 bytes wrong" in done.stdout, done.stdout
+    status, text = run(transports, ranks, ring, RUN)
+    assert status == 0 and f"{ranks} ranks, 0 bytes wrong" in text, text
+
+
+@pytest.mark.parametrize("transports", ["rc_x,ud_x", pytest.param("rc_v,ud_v", marks=pytest.mark.long),
+                                        pytest.param("ud", marks=pytest.mark.long)])
+def test_windows(transports, window):
+    """Puts, gets and atomics by Open MPI's own use of UCX (osc)."""
+    argv = [{"^ucx": "ucx"}.get(word, word) for word in RUN] + ["--mca", "osc_ucx_tls", "any", "--mca", "osc_ucx_devices", "any"]
+    status, text = run(transports, 2, window, argv)
+    assert status == 0 and "2 ranks, 0 numbers wrong" in text, text
