@@ -3,10 +3,13 @@
 #ifndef SHCA_HW_QUEUE_COPY_H
 #define SHCA_HW_QUEUE_COPY_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "hw/state/wide.h"
 
 #define SHCA_COPY_SHORT 64 /**< bytes */
 
@@ -14,11 +17,14 @@
 static inline void
 shca_copy_short(uint8_t *restrict to, const uint8_t *restrict from, size_t length)
 {
-	const size_t half = SHCA_COPY_SHORT / 2;
+	shca_wide first, last;
 
 	/* Two copies of a fixed length, which fit in a few registers each; they meet or overlap. */
-	memcpy(to, from, half);
-	memcpy(to + length - half, from + length - half, half);
+	static_assert(sizeof(first) == SHCA_COPY_SHORT / 2, "half");
+	memcpy(&first, from, sizeof(first));
+	memcpy(&last, from + length - sizeof(last), sizeof(last));
+	memcpy(to, &first, sizeof(first));
+	memcpy(to + length - sizeof(last), &last, sizeof(last));
 }
 
 /** @return whether shca_copy_short() copies @p length bytes. */

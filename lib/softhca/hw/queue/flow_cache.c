@@ -115,7 +115,7 @@ make_mask(const struct shca_headers *outer, uint32_t length, uint8_t mask[SHCA_F
 static void
 take_headers(struct shca_flow_cache_line *line, const uint8_t *bytes, const uint8_t *mask)
 {
-	const uint32_t offset[SHCA_FLOW_CACHE_VECTORS] = { 0, 16, 32, line->last };
+	const uint32_t offset[SHCA_FLOW_CACHE_VECTORS] = { 0, line->last };
 
 	for (unsigned int i = 0; i < SHCA_FLOW_CACHE_VECTORS; i++) {
 		memcpy(&line->mask[i], mask + offset[i], sizeof(line->mask[i]));
@@ -144,7 +144,7 @@ shca_flow_cache_put(struct shca_flow_cache *flow_cache, uint64_t generation,
 	line->generation = generation;
 	line->length = frame.length;
 	line->port = frame.port;
-	line->last = end - (uint32_t)sizeof(shca_flow_cache_vector);
+	line->last = end - (uint32_t)sizeof(shca_wide);
 	take_headers(line, frame.bytes, mask);
 	line->packet = *packet;
 	line->packet.bytes = NULL;

@@ -70,6 +70,7 @@ prefetch_frames(const uint8_t *flat, unsigned int nb)
 	__be32 first, differing = 0;
 
 	memcpy(&first, begin, sizeof(first));
+#pragma GCC unroll 4
 	for (const uint8_t *at = begin; at < end; at += SHCA_DS_BYTES) {
 		memcpy(&segment, at, sizeof(segment));
 		differing |= segment.byte_count ^ first;
@@ -159,7 +160,7 @@ queue_alike(struct shca_out_run *out, const struct shca_segment_like *of,
 
 /** @{ Functions of their own have all that they need in registers, where a copy, which might change
  * any memory, leaves it. */
-static __attribute__((noinline)) unsigned int
+static SHCA_WIDE unsigned int
 copy_alike(
 	struct shca_out_run *run, const struct shca_segment_like *like, const struct frames *frames)
 {

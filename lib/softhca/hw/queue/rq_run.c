@@ -89,6 +89,7 @@ point_alike(const struct shca_segment_like *of, const uint8_t *at, uint32_t stri
 	const struct shca_segment_like like = *of;
 	unsigned int i;
 
+#pragma GCC unroll 4
 	for (i = 0; i < nb; i++, at += stride_bytes) {
 		const struct mlx5_wqe_data_seg segment = load_segment(at);
 		uint64_t offset;
@@ -135,7 +136,7 @@ struct copies {
 
 /** A function of its own has all that it needs in registers, where a copy, which might change any
  * memory, leaves it. */
-static void
+static SHCA_WIDE void
 copy_all(void *arg)
 {
 	struct copies *copies = arg;
@@ -193,6 +194,7 @@ nb_good_l3(const struct shca_rx_csum_stack *stack, const struct shca_frame *fram
 
 	if (stack->headers->l3 != SHCA_L3_IPV4)
 		return nb;
+#pragma GCC unroll 4
 	for (i = 0; i < nb; i++)
 		if (!shca_csum_is_good(rest + shca_rx_csum_ipv4_own(frame[i].bytes + offset)))
 			break;
@@ -248,6 +250,7 @@ make_minis(const struct run *run, const struct shca_frame *frame, unsigned int n
 		return make_minis_of_sum(run, frame, nb, mini);
 	nb = nb_good_l3(&run->stack, frame, nb);
 	nb = nb_good_l4(&run->stack, frame, nb);
+#pragma GCC unroll 4
 	for (unsigned int i = 0; i < nb; i++)
 		mini[i] = alike;
 	return nb;

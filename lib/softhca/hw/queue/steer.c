@@ -18,6 +18,7 @@
 #include "hw/state/out.h"
 #include "hw/state/rq.h"
 #include "hw/state/tir.h"
+#include "hw/state/wide.h"
 #include "steering/match/parse.h"
 #include "steering/steering.h"
 #include "wire/wire.h"
@@ -68,15 +69,31 @@ shca_steer_tx(struct shca_device *dev, struct shca_packet *packet)
 	return !verdict.dropped && packet->length != 0;
 }
 
+/** @return how many of the frames @p line has the results for, of which the first is one. */
+static SHCA_WIDE unsigned int
+nb_alike(const struct shca_flow_cache_line *line, const struct shca_frame *frame,
+	unsigned int nb_frames)
+{
+	const unsigned int at_once = 4;
+	unsigned int nb = 1;
+
+	/* Where there is a second one there are many. */
+	if (nb < nb_frames && shca_flow_cache_is_like(line, &frame[nb]))
+		while (nb + at_once <= nb_frames &&
+			shca_flow_cache_are_like(line, &frame[nb], at_once))
+			nb += at_once;
+	while (nb < nb_frames && shca_flow_cache_is_like(line, &frame[nb]))
+		nb++;
+	return nb;
+}
+
 /** Deliver a run of frames; the first one matches @p line. @return how many there were */
 static unsigned int
 receive_known(const struct shca_flow_cache_line *line, const struct shca_frame *frame,
 	unsigned int nb_frames)
 {
-	unsigned int nb = 1;
+	const unsigned int nb = nb_alike(line, frame, nb_frames);
 
-	while (nb < nb_frames && shca_flow_cache_is_like(line, &frame[nb]))
-		nb++;
 	shca_walk_count(&line->trail, nb, (uint64_t)nb * line->length);
 	shca_rq_run_receive(line, frame, nb);
 	return nb;

@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "hw/state/wide.h"
 #include "steering/cache.h"
 #include "steering/match/parse.h"
 #include "wire/wire.h"
@@ -31,13 +32,11 @@ struct shca_rq;
 #define SHCA_FLOW_CACHE_MIN_FRAME  48
 #define SHCA_FLOW_CACHE_LINES_LOG2 9
 
-/** 16 bytes, in the widest register that every machine has. */
-typedef uint64_t shca_flow_cache_vector __attribute__((vector_size(16)));
-#define SHCA_FLOW_CACHE_VECTORS (SHCA_FLOW_CACHE_BYTES / sizeof(shca_flow_cache_vector))
+#define SHCA_FLOW_CACHE_VECTORS (SHCA_FLOW_CACHE_BYTES / sizeof(shca_wide))
 
 struct shca_flow_cache_line {
-	shca_flow_cache_vector value[SHCA_FLOW_CACHE_VECTORS]; /**< has no bit outside mask */
-	shca_flow_cache_vector mask[SHCA_FLOW_CACHE_VECTORS];
+	shca_wide value[SHCA_FLOW_CACHE_VECTORS]; /**< has no bit outside mask */
+	shca_wide mask[SHCA_FLOW_CACHE_VECTORS];
 	uint64_t generation;       /**< of the rules at that time; 0: empty */
 	uint32_t length;           /**< of the frame */
 	uint32_t port;             /**< that it came by */
@@ -55,34 +54,30 @@ struct shca_flow_cache {
 	struct shca_flow_cache_line *latest; /**< latest hit or insertion */
 };
 
-/** @return the bits in which vector @p number of @p line differs from a frame, which has it there.
- */
-static inline shca_flow_cache_vector
-shca_flow_cache_differing(
-	const struct shca_flow_cache_line *line, unsigned int number, const uint8_t *at)
+/** @return whether @p line has the results for all @p nb frames, while the rules are those of its
+ * generation. */
+static inline __attribute__((always_inline)) bool
+shca_flow_cache_are_like(const struct shca_flow_cache_line *line, const struct shca_frame *frame,
+	const unsigned int nb)
 {
-	shca_flow_cache_vector bytes;
+	shca_wide differing = { 0 }, first, last;
 
-	memcpy(&bytes, at, sizeof(bytes));
-	return (bytes & line->mask[number]) ^ line->value[number];
+	static_assert(SHCA_FLOW_CACHE_VECTORS == 2, "they meet or overlap");
+	for (unsigned int i = 0; i < nb; i++) {
+		if (frame[i].length != line->length || frame[i].port != line->port)
+			return false;
+		memcpy(&first, frame[i].bytes, sizeof(first));
+		memcpy(&last, frame[i].bytes + line->last, sizeof(last));
+		differing |= (first & line->mask[0]) ^ line->value[0];
+		differing |= (last & line->mask[1]) ^ line->value[1];
+	}
+	return (differing[0] | differing[1] | differing[2] | differing[3]) == 0;
 }
 
-/** @return whether @p line has the results for @p frame, while the rules are those of its
- * generation. */
 static inline bool
 shca_flow_cache_is_like(const struct shca_flow_cache_line *line, const struct shca_frame *frame)
 {
-	const uint8_t *bytes = frame->bytes;
-	shca_flow_cache_vector differing;
-
-	if (frame->length != line->length || frame->port != line->port)
-		return false;
-	static_assert(SHCA_FLOW_CACHE_VECTORS == 4, "one line each");
-	differing = shca_flow_cache_differing(line, 0, bytes);
-	differing |= shca_flow_cache_differing(line, 1, bytes + sizeof(differing));
-	differing |= shca_flow_cache_differing(line, 2, bytes + 2 * sizeof(differing));
-	differing |= shca_flow_cache_differing(line, 3, bytes + line->last);
-	return (differing[0] | differing[1]) == 0;
+	return shca_flow_cache_are_like(line, frame, 1);
 }
 
 #endif /* SHCA_HW_STATE_FLOW_CACHE_H */
