@@ -6,6 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "wire/copy.h"
+#include "wire/wide.h"
 #include "wire/wire.h"
 
 #define RECORD_ALIGN 16u
@@ -91,10 +94,56 @@ record_at(const struct shca_ring *ring, uint64_t position)
 	return (struct record *)(ring->memory->bytes + (position & (ring->size - 1)));
 }
 
-static uint64_t
+static inline uint64_t
 record_bytes(uint32_t length)
 {
 	return (sizeof(struct record) + length + RECORD_ALIGN - 1) & ~(uint64_t)(RECORD_ALIGN - 1);
+}
+
+/** @return @p head behind the frame's record, or @p head itself: there is no room. */
+static inline uint64_t
+push_one(uint8_t *memory, uint64_t size, uint64_t head, uint64_t tail,
+	const struct shca_frame *frame)
+{
+	struct record *record = (struct record *)(memory + (head & (size - 1)));
+	const uint64_t bytes = record_bytes(frame->length);
+	const uint64_t to_end = size - (head & (size - 1));
+	const uint64_t skip = bytes > to_end ? to_end : 0;
+
+	if (head + skip + bytes - tail > size)
+		return head;
+	if (skip != 0) {
+		record->length = LENGTH_WRAP;
+		record = (struct record *)memory;
+	}
+	record->length = frame->length;
+	record->port = frame->port;
+	shca_copy(record->bytes, frame->bytes, frame->length);
+	return head + skip + bytes;
+}
+
+/** Copies might change any memory: what all frames need is in parameters and registers. */
+static SHCA_WIDE unsigned int
+push_all(const struct shca_ring *ring, uint64_t *head, uint64_t tail,
+	const struct shca_frame *frames, unsigned int nb_frames, uint64_t *nb_dropped)
+{
+	uint8_t *const memory = ring->memory->bytes;
+	const uint64_t size = ring->size;
+	uint64_t at = *head, next;
+	unsigned int i;
+
+	for (i = 0; i < nb_frames; i++, at = next) {
+		next = at;
+		if (__builtin_expect(frames[i].length > SHCA_FRAME_MAX, false)) {
+			++*nb_dropped;
+			continue;
+		}
+		next = push_one(memory, size, at, tail, &frames[i]);
+		if (next == at)
+			break;
+	}
+	*head = at;
+	return i;
 }
 
 unsigned int
@@ -103,32 +152,13 @@ shca_ring_push(struct shca_ring *ring, const struct shca_frame *frames, unsigned
 {
 	/* The consumer has read the bytes before tail: they may be overwritten. A tail that is none
 	 * makes the ring full, or frames be lost. */
-	uint64_t tail = atomic_load_explicit(&ring->memory->tail, memory_order_acquire);
+	const uint64_t tail = atomic_load_explicit(&ring->memory->tail, memory_order_acquire);
 	uint64_t head = ring->head;
-	unsigned int i;
 
-	for (i = 0; i < nb_frames; i++) {
-		uint64_t bytes = record_bytes(frames[i].length);
-		uint64_t to_end = ring->size - (head & (ring->size - 1));
-		uint64_t skip = bytes > to_end ? to_end : 0;
-
-		if (frames[i].length > SHCA_FRAME_MAX) {
-			++*nb_dropped;
-			continue;
-		}
-		if (head + skip + bytes - tail > ring->size)
-			break;
-		if (skip != 0)
-			record_at(ring, head)->length = LENGTH_WRAP;
-		head += skip;
-		record_at(ring, head)->length = frames[i].length;
-		record_at(ring, head)->port = frames[i].port;
-		memcpy(record_at(ring, head)->bytes, frames[i].bytes, frames[i].length);
-		head += bytes;
-	}
+	nb_frames = push_all(ring, &head, tail, frames, nb_frames, nb_dropped);
 	ring->head = head;
 	atomic_store_explicit(&ring->memory->head, head, memory_order_release);
-	return i;
+	return nb_frames;
 }
 
 /** @return the bytes in front of @p head; 0 if it is none that a producer writes, too. */

@@ -8,13 +8,13 @@
 #include "hw/format/hw.h"
 #include "hw/format/tx.h"
 #include "hw/format/wqe.h"
-#include "hw/queue/copy.h"
 #include "hw/queue/out.h"
 #include "hw/queue/segment.h"
 #include "hw/state/device.h"
 #include "hw/state/prefetch.h"
 #include "hw/state/sq.h"
 #include "steering/steering.h"
+#include "wire/copy.h"
 
 #define HEAD_DS 2 /* control and ethernet segment */
 

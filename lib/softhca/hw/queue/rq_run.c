@@ -5,12 +5,12 @@
 #include <endian.h>
 
 #include "base/mem.h"
-#include "hw/queue/copy.h"
 #include "hw/queue/cq.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/segment.h"
 #include "hw/state/cq.h"
 #include "hw/state/device.h"
+#include "wire/copy.h"
 
 /** Frames that take each step together: as many as a wire gives at once, and not so many bytes that
  * those copied first have left the CPU's cache when their checksums are added up. */

@@ -18,9 +18,9 @@
 #include "hw/state/out.h"
 #include "hw/state/rq.h"
 #include "hw/state/tir.h"
-#include "hw/state/wide.h"
 #include "steering/match/parse.h"
 #include "steering/steering.h"
+#include "wire/wide.h"
 #include "wire/wire.h"
 
 /** @param from domain of a frame that this port sent; NULL: of one that came in */

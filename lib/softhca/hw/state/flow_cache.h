@@ -21,9 +21,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "hw/state/wide.h"
 #include "steering/cache.h"
 #include "steering/match/parse.h"
+#include "wire/wide.h"
 #include "wire/wire.h"
 
 struct shca_rq;

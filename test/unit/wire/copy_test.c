@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hw/queue/copy.h"
+#include "wire/copy.h"
 
 #define LENGTH_MAX 200
 #define BESIDE     16

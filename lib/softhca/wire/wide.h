@@ -5,8 +5,8 @@
  * AVX2, too, and the dynamic linker chooses (ifunc); vectors of 32 bytes are two registers
  * elsewhere.
  */
-#ifndef SHCA_HW_STATE_WIDE_H
-#define SHCA_HW_STATE_WIDE_H
+#ifndef SHCA_WIRE_WIDE_H
+#define SHCA_WIRE_WIDE_H
 
 #include <stdint.h>
 
@@ -21,4 +21,4 @@
 /** For local variables: as a parameter its ABI depends on the CPU. */
 typedef uint64_t shca_wide __attribute__((vector_size(32)));
 
-#endif /* SHCA_HW_STATE_WIDE_H */
+#endif /* SHCA_WIRE_WIDE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file Copies of frames: most frames are short, and an inline copy of those beats memcpy()'s. */
-#ifndef SHCA_HW_QUEUE_COPY_H
-#define SHCA_HW_QUEUE_COPY_H
+#ifndef SHCA_WIRE_COPY_H
+#define SHCA_WIRE_COPY_H
 
 #include <assert.h>
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "hw/state/wide.h"
+#include "wire/wide.h"
 
 #define SHCA_COPY_SHORT 64 /**< bytes */
 
@@ -44,4 +44,4 @@ shca_copy(uint8_t *restrict to, const uint8_t *restrict from, size_t length)
 		memcpy(to, from, length);
 }
 
-#endif /* SHCA_HW_QUEUE_COPY_H */
+#endif /* SHCA_WIRE_COPY_H */
