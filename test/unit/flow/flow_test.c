@@ -231,6 +231,46 @@ test_counters(void **state)
 	fake_assert_empty();
 }
 
+/** What came since the reset is lost then, and nothing else. */
+static void
+test_counter_unread(void **state)
+{
+	struct rte_flow_query_count answer;
+	struct rte_flow *flow;
+
+	(void)state;
+	start_isolated();
+	flow = create(ETH, COUNTED, NULL);
+	fake.hits = 10;
+	assert_int_equal(query(flow, true, &answer), 0);
+	fake.hits = 13;
+	fake_arm(1, EIO);
+	mdv_flow_stop(&fake.port);
+	fake_arm(0, 0);
+	fake_assert_empty();
+	assert_int_equal(query(flow, false, &answer), 0);
+	assert_int_equal(answer.hits, 0);
+	assert_int_equal(answer.bytes, 0);
+	fake.hits = 0;
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	fake.hits = 4;
+	assert_int_equal(query(flow, false, &answer), 0);
+	assert_int_equal(answer.hits, 4);
+	assert_int_equal(answer.bytes, 4 * 64);
+	/* Without a reset what an earlier stop has kept remains. */
+	mdv_flow_stop(&fake.port);
+	fake.hits = 0;
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	fake.hits = 2;
+	fake_arm(1, EIO);
+	mdv_flow_stop(&fake.port);
+	fake_arm(0, 0);
+	assert_int_equal(query(flow, false, &answer), 0);
+	assert_int_equal(answer.hits, 4);
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
 static void
 test_isolate(void **state)
 {
@@ -612,6 +652,7 @@ main(void)
 		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_validate),
 		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_counter_unread),
 		cmocka_unit_test(test_isolate),
 		cmocka_unit_test(test_failing_create),
 		cmocka_unit_test(test_untold_refusal),

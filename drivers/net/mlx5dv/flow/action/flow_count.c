@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_common.h>
+
 #include "flow/match/flow_error.h"
 #include "flow_count.h"
 #include "state/port.h"
@@ -46,9 +48,15 @@ void
 mdv_flow_count_keep(struct mdv_flow_count *count)
 {
 	uint64_t counts[MDV_FLOW_COUNT_NB];
+	int ret;
 
-	if (count->users == 1 && mdv_flow_count_read(count, counts) == 0)
-		memcpy(count->counts, counts, sizeof(counts));
+	if (count->users != 1)
+		return;
+	ret = mdv_flow_count_read(count, counts);
+	/* A device that has failed tells nothing more, but a reset has read what base says: with
+	 * less than that the next query would go below 0. */
+	for (unsigned int i = 0; i < MDV_FLOW_COUNT_NB; i++)
+		count->counts[i] = ret == 0 ? counts[i] : RTE_MAX(count->counts[i], count->base[i]);
 }
 
 void

@@ -33,7 +33,8 @@ struct mdv_flow_count {
 /** Call before a rule with the counter enters the device. @return 0 or a negative errno */
 int mdv_flow_count_get(struct mdv_port *port, struct mdv_flow_count *count);
 /**
- * Call before a rule with the counter leaves the device: keeps the counts if it is the last one.
+ * Call before a rule with the counter leaves the device: keeps the counts if it is the last one, or
+ * of a counter that cannot be read those that are known.
  */
 void mdv_flow_count_keep(struct mdv_flow_count *count);
 /** Call after the rule has left the device. */
