@@ -74,13 +74,26 @@ static const struct {
 };
 /* clang-format on */
 
+/** @return the longest packet that can be copied: in whole units, into one mbuf. */
+static uint32_t
+copy_room(const struct mdv_rxq *rxq)
+{
+	return RTE_ALIGN_FLOOR(rxq->room - rxq->headroom, MDV_RX_STRIDES_UNIT);
+}
+
+uint16_t
+mdv_rx_strides_len_max(const struct mdv_rxq *rxq)
+{
+	if (rxq->strides.log2_strides == 0)
+		return 0;
+	return RTE_MIN(copy_room(rxq), (1u << rxq->strides.log2_bytes) - rxq->headroom);
+}
+
 int
 mdv_rx_strides_shape(struct mdv_rxq *rxq, uint16_t mtu, bool wanted, char *why, size_t why_size)
 {
 	const struct mdv_caps *caps = &rxq->port->device.caps;
-	const uint32_t frame = mtu + MDV_FRAME_OVERHEAD;
-	/* Copies are in whole units, into one mbuf. */
-	const uint32_t room = RTE_ALIGN_FLOOR(rxq->room - rxq->headroom, MDV_RX_STRIDES_UNIT);
+	const uint32_t frame = mtu + MDV_FRAME_OVERHEAD, room = copy_room(rxq);
 	const uint32_t log2_desc = rte_log2_u32(rxq->nb_desc);
 	uint32_t log2_bytes = rte_log2_u32(frame + rxq->headroom), log2_strides;
 
@@ -111,7 +124,7 @@ mdv_rx_strides_shape(struct mdv_rxq *rxq, uint16_t mtu, bool wanted, char *why, 
 	else {
 		rxq->strides.log2_bytes = log2_bytes;
 		rxq->strides.log2_strides = log2_strides;
-		rxq->strides.len_max = RTE_MIN(room, (1u << log2_bytes) - rxq->headroom);
+		rxq->strides.len_max = mdv_rx_strides_len_max(rxq);
 		return 0;
 	}
 	return -ENOTSUP;

@@ -76,6 +76,8 @@ int mdv_rx_strides_choose(struct mdv_port *port);
  */
 int mdv_rx_strides_shape(
 	struct mdv_rxq *rxq, uint16_t mtu, bool wanted, char *why, size_t why_size);
+/** @return the longest packet of a queue by its strides and mbufs; 0: it is not striding */
+uint16_t mdv_rx_strides_len_max(const struct mdv_rxq *rxq);
 /** Make the buffers, and register them. @return 0 or a negative errno, logged. */
 int mdv_rx_strides_open(struct mdv_rxq *rxq);
 /** Give all buffers, which the device no longer has, back to the pool; wqe_ci is where it was. The

@@ -275,14 +275,12 @@ setup_running(struct mdv_rxq *rxq)
 	/* The running port's statistics go on. */
 	rxq->count = parked->count;
 	rxq->base = parked->base;
-	/* More buffers a frame than the present MTU needs do no harm. */
+	/* More buffers a frame than the present MTU needs do no harm, nor do longer strides. */
 	if (parked->nb_desc == rxq->nb_desc && parked->ring.log2_segs >= rxq->ring.log2_segs &&
-		parked->strides.len_max >= rxq->strides.len_max) {
-		const uint16_t len_max = rxq->strides.len_max;
-
+		parked->strides.log2_bytes >= rxq->strides.log2_bytes) {
 		mdv_rxq_ring_adopt(rxq, parked);
-		/* Packets may be copied to buffers of the new pool, which may be smaller. */
-		rxq->strides.len_max = len_max;
+		/* Packets may be copied to buffers of the new pool, of another size. */
+		rxq->strides.len_max = mdv_rx_strides_len_max(rxq);
 		rxq->ring.runtime_opts |= rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0;
 		rxq_free(parked);
 		return 0;

@@ -509,6 +509,17 @@ descriptors_tell_what_waits(void **state)
 	}
 }
 
+static void
+make_striding(void)
+{
+	rig.port.device.caps.log2_striding.bytes_min = 6;
+	rig.port.device.caps.log2_striding.bytes_max = 13;
+	rig.port.device.caps.log2_striding.strides_min = 3;
+	rig.port.device.caps.log2_striding.strides_max = 16;
+	rig.port.strides = true;
+	rig.port.started = true;
+}
+
 /** Packets that are copied fit the mbufs of the new pool, whose frames may still be as long. */
 static void
 a_smaller_pool_takes_shorter_packets_from_strides(void **state)
@@ -518,18 +529,39 @@ a_smaller_pool_takes_shorter_packets_from_strides(void **state)
 	struct mdv_rxq *rxq;
 
 	(void)state;
-	rig.port.device.caps.log2_striding.bytes_min = 6;
-	rig.port.device.caps.log2_striding.bytes_max = 13;
-	rig.port.device.caps.log2_striding.strides_min = 3;
-	rig.port.device.caps.log2_striding.strides_max = 16;
-	rig.port.strides = true;
-	rig.port.started = true;
+	make_striding();
 	rxq = setup(1, 1024, 0);
 	assert_int_equal(rxq->strides.len_max, 1920);
 	mdv_rxq_release(&rig.dev, 1);
 	assert_int_equal(mdv_rxq_setup(&rig.dev, 1, 1024, 0, &conf, small), 0);
 	rxq = rx_queues[1];
 	assert_int_equal(rxq->strides.len_max, 1536);
+	/* And longer ones of the larger pool again, up to the strides' length. */
+	mdv_rxq_release(&rig.dev, 1);
+	trace_clear();
+	rxq = setup(1, 1024, 0);
+	trace_check("adopt 1 1; ");
+	assert_int_equal(rxq->strides.len_max, 1920);
+	rte_mempool_free(small);
+}
+
+/** The strides are as long as before, so the port may return to the MTU of before. */
+static void
+a_shorter_mtu_leaves_strides_as_long_as_they_are(void **state)
+{
+	struct mdv_rxq *rxq;
+
+	(void)state;
+	make_striding();
+	setup(1, 1024, 0);
+	mdv_rxq_release(&rig.dev, 1);
+	rig.data.mtu = rig.port.mtu = 500;
+	trace_clear();
+	rxq = setup(1, 1024, 0);
+	trace_check("adopt 1 1; ");
+	assert_int_equal(rxq->strides.log2_bytes, 11);
+	assert_int_equal(rxq->strides.len_max, 1920);
+	assert_int_equal(mdv_rxq_check_mtu(&rig.port, 1, 1500), 0);
 }
 
 int
@@ -552,6 +584,7 @@ main(void)
 		TEST(marks_are_looked_for_everywhere),
 		TEST(descriptors_tell_what_waits),
 		TEST(a_smaller_pool_takes_shorter_packets_from_strides),
+		TEST(a_shorter_mtu_leaves_strides_as_long_as_they_are),
 	};
 
 	return cmocka_run_group_tests(tests, group_make, NULL);
