@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """softhca run --faults: receive queues in error, CQs that overrun; what our driver makes of them."""
+import os
 import re
 
 import pytest
-from harness import ctl, frames, pcapfile
+from harness import ctl, frames, paths, pcapfile
 from harness.cable import Cable
 from harness.dpdk import DUMP_MEMPOOL
 from harness.faulty import FaultyTestpmd
 from harness.patience import PATIENCE
+from harness.terminal import Terminal
+from harness.testpmd import eal_args, eal_prefix, remove_runtime_dir, softhca_argv
 
 pytestmark = pytest.mark.sanitized
 
@@ -52,6 +55,30 @@ def test_a_recreated_receive_queue_takes_frames_as_long_as_before(tmp_path):
         assert "rror" not in pmd.cmd("port config mtu 0 1500")
         assert pmd.stats()["RX-errors"] == 0
     assert pmd.applied()["cq overrun at 3"] > 0
+
+
+def test_a_queue_is_recreated_while_another_is_not_set_up(tmp_path):
+    """A set-up that was refused leaves the WQ that rules point at, and they come back around the recovery of another queue."""
+    wire, faults, prefix = tmp_path / "wire", tmp_path / "faults", eal_prefix()
+    faults.write_text("cq overrun at 3\n")
+    command = [str(paths.BUILD / "test/ethdev/ethdev-half-set-up"),
+               *eal_args(prefix, ["net_mlx5dv0,ibdev=mlx5_0"], lcores="0", memory=128), "--log-level", "pmd.net.mlx5dv:info"]
+    program = Terminal(softhca_argv([f"wire=unix:{wire},mac={MAC}"], command, ("--strict", "--faults", faults)),
+                       env=dict(os.environ, **paths.plugin()[1]))
+    try:
+        with Cable(wire) as cable:
+            program.expect("half set up\n", 0)
+            cable.send(*[frames.packet(dport=1)] * 3)
+            at = program.expect("Rx queue 0: (cannot be )?recreated", 0)
+            assert at[1] is None, program.text
+            cable.send(frames.packet(dport=1999))
+            program.expect("\nset up\n", 0)
+            cable.send(frames.packet(dport=1000))
+            assert program.wait() == 0, program.text
+    finally:
+        program.close()
+        remove_runtime_dir(prefix)
+    assert "strict: no findings" in program.text, program.text
 
 
 # fault: what the driver logs when the queue is back, by the same objects or by others.

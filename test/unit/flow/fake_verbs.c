@@ -54,7 +54,7 @@ mdv_rxq_enable_marks(struct mdv_port *port)
 }
 
 struct ibv_wq *
-mdv_rxq_wq(const struct mdv_port *port, uint16_t idx)
+mdv_rxq_wq(struct mdv_port *port, uint16_t idx)
 {
 	assert_ptr_equal(port, &fake.port);
 	return fake.queues_started && idx < FAKE_QUEUES ? &fake.wqs[idx] : NULL;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "burst/rx/rx_ibv_burst.h"
 #include "burst/tx/tx_ibv_burst.h"
+#include "flow/rule/flow_state.h"
 #include "mem/mr.h"
 #include "mp/primary.h"
 #include "queue.h"
@@ -79,11 +80,32 @@ is_running_ibv(const struct rte_eth_dev *dev)
 	return port->started && port->device.caps.mode == MDV_MODE_IBV;
 }
 
+/**
+ * Set up a queue of a running port. Rules point at the WQ that it had, which goes only if none
+ * does. The locks keep rules from coming meanwhile: by the application's threads, and by the
+ * recovery of another queue, which takes all of them out of the device and puts them back.
+ */
+static int
+rx_setup_running(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
+	const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+{
+	struct mdv_port *port = mdv_port(dev);
+	int ret;
+
+	mdv_queue_list_lock_objects(&port->queues);
+	pthread_mutex_lock(&port->flow->lock);
+	ret = mdv_rxq_setup(dev, idx, nb_desc, socket, conf, pool);
+	pthread_mutex_unlock(&port->flow->lock);
+	mdv_queue_list_unlock_objects(&port->queues);
+	return ret;
+}
+
 int
 mdv_queue_rx_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned int socket,
 	const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
 {
-	int ret = mdv_rxq_setup(dev, idx, nb_desc, socket, conf, pool);
+	int ret = mdv_port(dev)->started ? rx_setup_running(dev, idx, nb_desc, socket, conf, pool)
+					 : mdv_rxq_setup(dev, idx, nb_desc, socket, conf, pool);
 
 	if (ret == 0 && is_running_ibv(dev))
 		mdv_rx_ibv_burst_select(dev->data->rx_queues[idx]);

@@ -6,6 +6,7 @@
 
 #include "burst/rx/rx_ibv_burst.h"
 #include "burst/tx/tx_ibv_burst.h"
+#include "flow/rule/flow_state.h"
 #include "mem/mr.h"
 #include "mp/primary.h"
 #include "port/queue.h"
@@ -19,6 +20,7 @@
 #define STOPPED RTE_ETH_QUEUE_STATE_STOPPED
 
 static struct rig_port rig;
+static struct mdv_flow_state flow = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static struct mdv_rxq rxqs[2];
 static struct mdv_txq txqs[2];
 static void *rx_queues[2], *tx_queues[2];
@@ -67,12 +69,25 @@ TRACE_FAKE(void, mdv_txq_destroy_parked, struct mdv_port *port)
 	trace_call("tx parked");
 }
 
+/** @return whether another thread could take it */
+static bool
+is_free(pthread_mutex_t *lock)
+{
+	if (pthread_mutex_trylock(lock) != 0)
+		return false;
+	pthread_mutex_unlock(lock);
+	return true;
+}
+
 TRACE_FAKE(int, mdv_rxq_setup, struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc,
 	unsigned int socket, const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
 {
 	(void)conf;
 	(void)pool;
 	assert_ptr_equal(dev, &rig.dev);
+	/* Rules of a running port would find the queue's WQ while it is replaced. */
+	assert_int_equal(is_free(&flow.lock), !rig.port.started);
+	assert_int_equal(is_free(&rig.port.queues.objects_lock), !rig.port.started);
 	return trace_call("rx setup %u %u %u", idx, nb_desc, socket);
 }
 
@@ -127,6 +142,8 @@ port_make(void **state)
 {
 	(void)state;
 	rig_port_init(&rig);
+	rig.port.flow = &flow;
+	mdv_queue_list_init(&rig.port.queues);
 	trace_clear();
 	memset(rxqs, 0, sizeof(rxqs));
 	memset(txqs, 0, sizeof(txqs));
@@ -226,6 +243,7 @@ one_is_set_up(void **state)
 		trace.fails = "rx setup 1 512 7";
 		assert_int_equal(mdv_queue_rx_setup(&rig.dev, 1, 512, 7, &rx_conf, NULL), -ENOMEM);
 		trace_check("rx setup 1 512 7; ");
+		assert_true(is_free(&flow.lock) && is_free(&rig.port.queues.objects_lock));
 		trace.fails = "tx setup 1 256 7";
 		assert_int_equal(mdv_queue_tx_setup(&rig.dev, 1, 256, 7, &tx_conf), -ENOMEM);
 		trace_check("tx setup 1 256 7; ");

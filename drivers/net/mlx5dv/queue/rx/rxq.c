@@ -197,15 +197,26 @@ rxq_free(struct mdv_rxq *rxq)
 	rte_free(rxq);
 }
 
-/** @return the released queue whose objects the rules of a running port still point at, or NULL. */
+/** @return the place of the released queue whose objects the rules of a running port still point
+ * at; NULL is there: there is none. Under queues.lock. */
+static struct mdv_rxq **
+parked_at(struct mdv_port *port, uint16_t idx)
+{
+	struct mdv_rxq **at = &port->parked;
+
+	while (*at != NULL && (*at)->idx != idx)
+		at = &(*at)->next_parked;
+	return at;
+}
+
+/** @return that queue, or NULL. */
 static struct mdv_rxq *
 parked_take(struct mdv_port *port, uint16_t idx)
 {
-	struct mdv_rxq **at = &port->parked, *rxq;
+	struct mdv_rxq **at, *rxq;
 
 	pthread_mutex_lock(&port->queues.lock);
-	while (*at != NULL && (*at)->idx != idx)
-		at = &(*at)->next_parked;
+	at = parked_at(port, idx);
 	rxq = *at;
 	if (rxq != NULL)
 		*at = rxq->next_parked;
@@ -450,10 +461,15 @@ mdv_rxq_destroy_parked(struct mdv_port *port)
 }
 
 struct ibv_wq *
-mdv_rxq_wq(const struct mdv_port *port, uint16_t idx)
+mdv_rxq_wq(struct mdv_port *port, uint16_t idx)
 {
 	const struct mdv_rxq *rxq = rxq_get(port, idx);
 
+	if (rxq == NULL && idx < port->dev->data->nb_rx_queues) {
+		pthread_mutex_lock(&port->queues.lock);
+		rxq = *parked_at(port, idx);
+		pthread_mutex_unlock(&port->queues.lock);
+	}
 	return rxq == NULL ? NULL : rxq->objs.wq;
 }
 

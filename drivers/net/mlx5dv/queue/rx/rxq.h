@@ -202,8 +202,9 @@ int mdv_rxq_stop(struct mdv_port *port, uint16_t idx);
 void mdv_rxq_destroy(struct mdv_port *port, uint16_t idx);
 /** Destroy the objects of queues that were released while rules pointed at them. */
 void mdv_rxq_destroy_parked(struct mdv_port *port);
-/** @return the queue's WQ, NULL while the port is stopped or the queue is not set up. */
-struct ibv_wq *mdv_rxq_wq(const struct mdv_port *port, uint16_t idx);
+/** @return the queue's WQ, also of one that was released: rules of the running port point at it
+ * until the next queue of its number has one. NULL: the port is stopped. Under flow.lock. */
+struct ibv_wq *mdv_rxq_wq(struct mdv_port *port, uint16_t idx);
 
 /** Make the queues' bursts look at tags until the port is stopped: rules may tag packets from now
  * on. */

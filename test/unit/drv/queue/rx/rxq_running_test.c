@@ -315,6 +315,33 @@ a_released_queues_objects_wait(void **state)
 	}
 }
 
+/** Until the next queue of its number has one, and if that one is refused. */
+static void
+rules_find_the_wq_of_a_released_queue(void **state)
+{
+	const struct rte_eth_rxconf conf = { 0 };
+
+	(void)state;
+	rig.port.started = true;
+	for (uint16_t i = 0; i < NB_QUEUES; i++)
+		setup(i, 128, 0)->objs.wq = i == 1 ? &wqs[1] : &wqs[0];
+	mdv_rxq_release(&rig.dev, 1);
+	mdv_rxq_release(&rig.dev, 2);
+	assert_ptr_equal(mdv_rxq_wq(&rig.port, 1), &wqs[1]);
+	trace.fails = "destroy 1";
+	trace.result = -EBUSY;
+	assert_int_equal(mdv_rxq_setup(&rig.dev, 1, 256, 0, &conf, pool), -EBUSY);
+	assert_ptr_equal(mdv_rxq_wq(&rig.port, 1), &wqs[1]);
+	trace.fails = NULL;
+	assert_int_equal(mdv_rxq_setup(&rig.dev, 1, 256, 0, &conf, pool), 0);
+	assert_ptr_equal(mdv_rxq_wq(&rig.port, 1), &wqs[0]);
+	/* One that the port has no longer is none, whatever is left of it. */
+	assert_ptr_equal(mdv_rxq_wq(&rig.port, 2), &wqs[0]);
+	rig.data.nb_rx_queues = 2;
+	assert_null(mdv_rxq_wq(&rig.port, 2));
+	rig.data.nb_rx_queues = NB_QUEUES;
+}
+
 /** With the objects of before, or with others. */
 static void
 a_queue_that_is_set_up_again_goes_on_counting(void **state)
@@ -575,6 +602,7 @@ main(void)
 		TEST(what_is_split_is_refused),
 		TEST(a_running_port_makes_objects_at_once),
 		TEST(a_released_queues_objects_wait),
+		TEST(rules_find_the_wq_of_a_released_queue),
 		TEST(a_queue_that_is_set_up_again_goes_on_counting),
 		TEST(objects_follow_the_port),
 		TEST(tags_are_stripped_at_once_where_it_runs),
