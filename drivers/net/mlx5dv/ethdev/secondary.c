@@ -378,6 +378,17 @@ attach(struct attachment *attachment)
 	return ret;
 }
 
+/** ethdev has just published the arrays of a port that does not run yet: the primary has none
+ * before its first configuration, and may replace those that it has. */
+static void
+hide_queues(struct attachment *attachment)
+{
+	pthread_mutex_lock(&attachments.lock);
+	if (!attachment->begun)
+		end(attachment);
+	pthread_mutex_unlock(&attachments.lock);
+}
+
 int
 mdv_secondary_probe(struct rte_vdev_device *vdev, const struct eth_dev_ops *ops)
 {
@@ -412,6 +423,7 @@ mdv_secondary_probe(struct rte_vdev_device *vdev, const struct eth_dev_ops *ops)
 		goto close;
 	}
 	rte_eth_dev_probing_finish(dev);
+	hide_queues(attachment);
 	return 0;
 
 close:

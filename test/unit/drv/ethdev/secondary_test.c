@@ -95,6 +95,23 @@ __wrap_mdv_mp_ask(struct mdv_mp_message *message, struct mdv_mp_fds *fds)
 	return primary.answer;
 }
 
+void __real_rte_eth_dev_probing_finish(struct rte_eth_dev *probed);
+void __wrap_rte_eth_dev_probing_finish(struct rte_eth_dev *probed);
+
+/** In a secondary process ethdev's fast path gets the arrays as they are
+ * (rte_eth_dev_probing_finish): NULL before the primary's first configuration. */
+void
+__wrap_rte_eth_dev_probing_finish(struct rte_eth_dev *probed)
+{
+	struct rte_eth_fp_ops *ops = &rte_eth_fp_ops[probed->data->port_id];
+
+	ops->rx_pkt_burst = probed->rx_pkt_burst;
+	ops->tx_pkt_burst = probed->tx_pkt_burst;
+	ops->rxq.data = probed->data->rx_queues;
+	ops->txq.data = probed->data->tx_queues;
+	__real_rte_eth_dev_probing_finish(probed);
+}
+
 static int
 on_removal(uint16_t port_id, enum rte_eth_event_type type, void *arg, void *param)
 {
@@ -269,6 +286,22 @@ a_port_runs_when_the_primary_says_so(void **state)
 	check_bursts((eth_rx_burst_t)rte_eth_pkt_burst_dummy);
 	assert_int_equal(mdv_secondary_close(dev), 0);
 	assert_int_equal(primary.nb_asked, 2);
+}
+
+/** An application may poll it all the same. */
+static void
+a_port_that_is_not_configured_yet_has_no_queues(void **state)
+{
+	struct rte_mbuf *pkts[4];
+
+	(void)state;
+	dev->data->tx_queues = NULL;
+	attach(false);
+	check_bursts((eth_rx_burst_t)rte_eth_pkt_burst_dummy);
+	assert_int_equal(rte_eth_rx_burst(dev->data->port_id, 0, pkts, 4), 0);
+	dev->data->tx_queues = tx_queues;
+	assert_int_equal(tell(MDV_MP_START, 1), 0);
+	check_bursts(rx_burst);
 }
 
 static void
@@ -461,6 +494,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			a_port_runs_when_the_primary_says_so, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_port_that_is_not_configured_yet_has_no_queues, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			a_running_port_is_joined_at_once, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
