@@ -71,6 +71,7 @@
 	ROW(pwritev)                                                                               \
 	ROW(pwritev64)                                                                             \
 	ROW(readv)                                                                                 \
+	ROW(writev)                                                                                \
 	ROW(ftruncate)                                                                             \
 	ROW(ftruncate64)                                                                           \
 	ROW(fallocate)                                                                             \

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <rdma/rdma_user_ioctl.h>
@@ -444,6 +446,43 @@ write(int fd, const void *bytes, size_t length)
 		ret = file != NULL ? shca_file_write(file, bytes, length) : -EIO;
 	shca_fds_put(entry);
 	return ret == 0 ? (ssize_t)length : shca_next_answer(ret);
+}
+
+/** A node takes each piece as a write of its own (read_write.c do_loop_readv_writev()). */
+static ssize_t
+write_pieces(int fd, const struct iovec *iov, int nb)
+{
+	ssize_t sum = 0;
+
+	for (int i = 0; i < nb; i++) {
+		struct iovec piece;
+		ssize_t ret;
+
+		if (shca_user_copy_in(&piece, (uintptr_t)&iov[i], sizeof(piece)) != 0)
+			return sum != 0 ? sum : shca_next_answer(-EFAULT);
+		ret = piece.iov_len != 0 ? write(fd, piece.iov_base, piece.iov_len) : 0;
+		if (ret < 0)
+			return sum != 0 ? sum : ret;
+		sum += ret;
+	}
+	return sum;
+}
+
+EXPORT ssize_t
+writev(int fd, const struct iovec *iov, int nb)
+{
+	const struct msghdr message = { .msg_iov = (struct iovec *)(uintptr_t)iov,
+		.msg_iovlen = (size_t)nb };
+	struct shca_fd *entry;
+
+	if (!shca_fds_has(fd) || nb < 0 || nb > IOV_MAX)
+		return NEXT(writev)(fd, iov, nb);
+	if (shca_fds_port(fd) >= 0)
+		return write_pieces(fd, iov, nb);
+	if (shca_fds_netlink(fd, &entry) == NULL && shca_fds_bell(fd, &entry) == NULL)
+		return NEXT(writev)(fd, iov, nb);
+	shca_fds_put(entry);
+	return sendmsg(fd, &message, 0);
 }
 
 EXPORT int

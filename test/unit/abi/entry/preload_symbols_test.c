@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <rdma/rdma_user_cm.h>
 
 #include "preload_rig.h"
 
@@ -463,6 +465,53 @@ test_streams_alone(void **state)
 	close(file);
 }
 
+/** Pieces are commands of their own, up to the first one that is refused. */
+static void
+test_writing_pieces(void **state)
+{
+	struct {
+		struct rdma_ucm_cmd_hdr header;
+		struct rdma_ucm_create_id id;
+	} create = { .header = { RDMA_USER_CM_CMD_CREATE_ID, sizeof(create.id),
+			     sizeof(struct rdma_ucm_create_id_resp) } };
+	struct rdma_ucm_create_id_resp made = { .id = UINT32_MAX };
+	char byte = 0;
+	const struct iovec iov[] = { { NULL, 0 }, { &create, sizeof(create) },
+		{ &create, sizeof(create) }, { &byte, 1 }, { &create, sizeof(create) } };
+	const int connections = open("/dev/infiniband/rdma_cm", O_RDWR);
+	const int node = open(PRELOAD_RIG_NODE, O_RDWR);
+	uint32_t first;
+
+	(void)state;
+	create.id = (struct rdma_ucm_create_id){
+		.response = (uintptr_t)&made, .ps = 0x0106, .qp_type = IB_UVERBS_QPT_RC
+	};
+	assert_int_equal(writev(connections, iov, 2), sizeof(create));
+	first = made.id;
+	assert_int_equal(writev(connections, iov, 5), 2 * sizeof(create));
+	assert_int_equal(made.id, first + 2);
+	REFUSED(writev(connections, iov + 3, 2), EINVAL);
+	REFUSED(writev(node, iov + 3, 1), EINVAL);
+	close(connections);
+	close(node);
+}
+
+static void
+test_requests_in_pieces(void **state)
+{
+	struct nlmsghdr header = { .nlmsg_len = sizeof(header),
+		.nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET),
+		.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP };
+	const struct iovec iov[] = { { &header, 4 }, { (char *)&header + 4, sizeof(header) - 4 } };
+	const int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA);
+	char answer[4096];
+
+	(void)state;
+	assert_int_equal(writev(fd, iov, 2), sizeof(header));
+	assert_true(recv(fd, answer, sizeof(answer), MSG_DONTWAIT) > (ssize_t)sizeof(header));
+	close(fd);
+}
+
 /** Memory that is not there, which a compiler must not know. */
 static void *
 nowhere(size_t which)
@@ -546,6 +595,8 @@ main(void)
 		cmocka_unit_test(test_reading),
 		cmocka_unit_test(test_streams),
 		cmocka_unit_test(test_streams_alone),
+		cmocka_unit_test(test_writing_pieces),
+		cmocka_unit_test(test_requests_in_pieces),
 		cmocka_unit_test(test_messages_nowhere),
 		cmocka_unit_test(test_status_nowhere),
 	};
