@@ -7,7 +7,6 @@
  */
 #include "app.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -97,28 +96,6 @@ show(const char *dir, const char *name)
 	return 0;
 }
 
-static int
-show_devices(const char *dir)
-{
-	char path[PATH_MAX], name[PATH_MAX];
-	struct dirent *entry;
-	DIR *devices;
-	int ret = 0;
-
-	snprintf(path, sizeof(path), "%s/" SHCA_TREE_PCI, dir);
-	devices = opendir(path);
-	if (devices == NULL)
-		return complain("cannot read", path);
-	while (ret == 0 && (entry = readdir(devices)) != NULL) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(name, sizeof(name), "bus/pci/devices/%s", entry->d_name);
-		ret = show(dir, name);
-	}
-	closedir(devices);
-	return ret;
-}
-
 int
 app_sys_show(const char *dir)
 {
@@ -134,5 +111,5 @@ app_sys_show(const char *dir)
 		ret = show(dir, "class/infiniband");
 	if (ret == 0)
 		ret = show(dir, "class/infiniband_verbs");
-	return ret != 0 ? ret : show_devices(dir);
+	return ret != 0 ? ret : show(dir, SHCA_TREE_BUS);
 }

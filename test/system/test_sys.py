@@ -2,7 +2,9 @@
 """softhca run --sys: the ports in /sys itself, for the command alone; and ethtool -i of their netdevs."""
 import os
 import pathlib
+import shutil
 import subprocess
+from xml.etree import ElementTree
 
 import pytest
 from harness import ctl, host, paths
@@ -11,7 +13,7 @@ from harness.patience import PATIENCE
 from harness.testpmd import Testpmd, softhca_argv
 
 ADDRESS = "5ca0:00:00.0"
-DEVICE = f"/sys/bus/pci/devices/{ADDRESS}"
+DEVICE = f"/sys/devices/pci5ca0:00/{ADDRESS}"
 
 
 def run(*command, ports=("",), before=(), options=("--sys",)):
@@ -70,9 +72,17 @@ def test_a_netdev_leads_to_its_device(tap_allowed):
     netdev = host.name("y")
     port = f"kernel=tap:{netdev},model=cx6dx"
     link = said("ls", "-l", f"/sys/class/net/{netdev}/device", ports=[port])
-    assert link.strip().endswith(f"-> ../../../../bus/pci/devices/{ADDRESS}")
+    assert link.strip().endswith(f"-> ../../../../devices/pci5ca0:00/{ADDRESS}")
     assert said("cat", f"/sys/class/net/{netdev}/device/device", f"/sys/class/net/{netdev}/address", ports=[port]) == \
         "0x101d\n02:00:00:00:00:01\n"
+
+
+@pytest.mark.skipif(shutil.which("lstopo-no-graphics") is None, reason="hwloc is not installed")
+def test_hwloc_finds_the_device_at_its_place():
+    """hwloc, and what asks it (Open MPI), takes the way to a device from the links' targets."""
+    machine = ElementTree.fromstring(said("lstopo-no-graphics", "--whole-io", "--of", "xml"))
+    places = [pci.get("pci_busid") for pci in machine.iter("object") for device in pci if device.get("name") == "mlx5_0"]
+    assert places == [ADDRESS]
 
 
 @pytest.mark.parametrize("options", [(), ("--sys",)])

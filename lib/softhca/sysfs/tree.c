@@ -28,7 +28,7 @@
 #define TEXT_MAX 512
 
 #define CLASS        SHCA_TREE_SYS "/class"
-#define PCI          SHCA_TREE_PCI "/{pci}"
+#define PCI          SHCA_TREE_SYS "/" SHCA_TREE_BUS "/{pci}"
 #define UVERBS       PCI "/infiniband_verbs/uverbs{i}"
 #define IBDEV        PCI "/infiniband/mlx5_{i}"
 #define NETDEV       PCI "/net/{netdev}"
@@ -75,7 +75,7 @@ static const struct row tree_rows[] = {
 	{ ROW_LINK, OF_DEVICE, UVERBS "/device", "../../../{pci}" },
 	/* Programs learn the PCI device from where this leads (UCX: realpath()). */
 	{ ROW_LINK, OF_DEVICE, CLASS "/infiniband_verbs/uverbs{i}",
-		"../../bus/pci/devices/{pci}/infiniband_verbs/uverbs{i}" },
+		"../../" SHCA_TREE_BUS "/{pci}/infiniband_verbs/uverbs{i}" },
 
 	{ ROW_FILE, OF_DEVICE, IBDEV "/node_type", "1: CA\n" },
 	{ ROW_FILE, OF_DEVICE, IBDEV "/node_guid", "{guid}\n" },
@@ -110,7 +110,7 @@ static const struct row tree_rows[] = {
 	/* In milliseconds: the device thread reports at this interval. */
 	{ ROW_FILE, OF_PORT, PORT "/hw_counters/lifespan", "10\n" },
 	{ ROW_LINK, OF_DEVICE, IBDEV "/device", "../../../{pci}" },
-	{ ROW_LINK, OF_DEVICE, CLASS "/infiniband/mlx5_{i}", "../../bus/pci/devices/{pci}/infiniband/mlx5_{i}" },
+	{ ROW_LINK, OF_DEVICE, CLASS "/infiniband/mlx5_{i}", "../../" SHCA_TREE_BUS "/{pci}/infiniband/mlx5_{i}" },
 
 	{ ROW_DIR, OF_DEVICE, SHCA_TREE_SYS "/bus/pci/drivers/mlx5_core", NULL },
 	{ ROW_FILE, OF_DEVICE, PCI "/vendor", "0x15b3\n" },
@@ -129,7 +129,8 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_DEVICE, PCI "/uevent",
 		"DRIVER=mlx5_core\nPCI_CLASS=20000\nPCI_ID=15B3:{ID}\nPCI_SUBSYS_ID=15B3:0001\n"
 		"PCI_SLOT_NAME={pci}\nMODALIAS={modalias}\n" },
-	{ ROW_LINK, OF_DEVICE, PCI "/driver", "../../drivers/mlx5_core" },
+	{ ROW_LINK, OF_DEVICE, PCI "/driver", "../../../bus/pci/drivers/mlx5_core" },
+	{ ROW_LINK, OF_DEVICE, SHCA_TREE_PCI "/{pci}", "../../../" SHCA_TREE_BUS "/{pci}" },
 	{ ROW_FILE, OF_NETDEV, NETDEV "/dev_port", "0\n" },
 	{ ROW_FILE, OF_NETDEV, NETDEV "/dev_id", "0x0\n" },
 	{ ROW_FILE, OF_NETDEV, NETDEV "/address", "{mac}\n" },
@@ -137,7 +138,7 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_REP, NETDEV "/phys_port_name", "{phys}\n" },
 	{ ROW_FILE, OF_REP, NETDEV "/phys_switch_id", "{switch}\n" },
 	/* In Linux's own place, which run --sys shows. */
-	{ ROW_LINK, OF_NETDEV, LINUX_NETDEV "/device", "../../../../bus/pci/devices/{pci}" },
+	{ ROW_LINK, OF_NETDEV, LINUX_NETDEV "/device", "../../../../" SHCA_TREE_BUS "/{pci}" },
 	{ ROW_FILE, OF_REP, LINUX_NETDEV "/phys_port_name", "{phys}\n" },
 	{ ROW_FILE, OF_REP, LINUX_NETDEV "/phys_switch_id", "{switch}\n" },
 	/* Beside the tree, for this file: the netdev of a port. */
@@ -150,7 +151,7 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_PF, PCI "/sriov_vf_device", "{vf-id}\n" },
 	/* Without a physical function, a card has only its functions' settings, as MLNX_OFED shows them (mlx5_core sriov_sysfs.c,
 	 * config_show). It is not among the PCI devices, so no program takes it for one. */
-	{ ROW_LINK, OF_VF, PCI "/physfn", "../../../../{card}" },
+	{ ROW_LINK, OF_VF, PCI "/physfn", "../../../{card}" },
 	{ ROW_LINK, OF_VF, CARD "/virtfn{vf}", "{virtfn}" },
 	{ ROW_FILE, OF_VF, CARD "/sriov/{vf}/config",
 		"VF         : {vf}\nMAC        : {mac}\nVLAN       : 0\nQoS        : 0\n"
@@ -278,11 +279,11 @@ set_vf(struct values *values, const struct shca_options *options, unsigned int i
 	SET(VALUE_NUM_VFS, "%u", shca_options_ports_nb_vfs(options, index));
 	SET(VALUE_VF_ID, "%x", port->model.pci_vf_id);
 	if (is_physical(&options->port[first])) {
-		SET(VALUE_CARD, "bus/pci/devices/" SHCA_TREE_PCI_ADDRESS, first);
+		SET(VALUE_CARD, SHCA_TREE_BUS "/" SHCA_TREE_PCI_ADDRESS, first);
 		SET(VALUE_VIRTFN, "../" SHCA_TREE_PCI_ADDRESS, index);
 	} else {
 		SET(VALUE_CARD, "devices/card%u", first);
-		SET(VALUE_VIRTFN, "../../bus/pci/devices/" SHCA_TREE_PCI_ADDRESS, index);
+		SET(VALUE_VIRTFN, "../../" SHCA_TREE_BUS "/" SHCA_TREE_PCI_ADDRESS, index);
 	}
 	SET(VALUE_VF, "%u", shca_options_ports_vf(options, index));
 	SET(VALUE_SPOOF, "%s", port->checks_source ? "ON" : "OFF");

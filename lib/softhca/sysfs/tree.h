@@ -4,7 +4,8 @@
  * The sysfs files of the ports, as libibverbs (SYSFS_PATH) and DPDK's PCI bus (SYSFS_PCI_DEVICES)
  * read them: real files in the runner's directory, which the runner writes and removes.
  *
- *     DIR/sys/bus/pci/devices/5ca0:00:<i>.0        driver -> DIR/sys/bus/pci/drivers/mlx5_core
+ *     DIR/sys/devices/pci5ca0:00/5ca0:00:<i>.0     <- DIR/sys/bus/pci/devices/5ca0:00:<i>.0
+ *         driver -> DIR/sys/bus/pci/drivers/mlx5_core
  *         infiniband/mlx5_<i>                      <- DIR/sys/class/infiniband/mlx5_<i>
  *         infiniband_verbs/uverbs<i>               <- DIR/sys/class/infiniband_verbs/uverbs<i>
  */
@@ -20,6 +21,8 @@ struct shca_options;
 /** Below the runner's directory: the directories for SYSFS_PATH and SYSFS_PCI_DEVICES. */
 #define SHCA_TREE_SYS "sys"
 #define SHCA_TREE_PCI SHCA_TREE_SYS "/bus/pci/devices"
+/** Below sys: the bus, where programs look for the way from the machine to a device (hwloc). */
+#define SHCA_TREE_BUS "devices/pci5ca0:00"
 /** PCI address of device %u. In a PCI domain that no machine has, so no real device has it. */
 #define SHCA_TREE_PCI_ADDRESS "5ca0:00:%02x.0"
 /** Longest name of the runner's directory: libibverbs builds paths of at most 255 bytes below it.

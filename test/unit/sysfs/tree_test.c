@@ -77,6 +77,7 @@ read_text(const char *path, char *text, size_t size)
 #define V   "sys/class/infiniband_verbs/"
 #define IB  "sys/class/infiniband/mlx5_"
 #define PCI "sys/bus/pci/devices/5ca0:00:"
+#define BUS "sys/devices/pci5ca0:00/5ca0:00:"
 
 /** Read the way the readers go: also through the links. */
 static const struct {
@@ -220,13 +221,15 @@ test_resource(void **state)
 	assert_true(lines >= 6);
 }
 
-/** As in Linux, where programs learn from it which PCI device a class's entry is (UCX). */
+/** As in Linux, where programs learn from it which PCI device a class's entry is (UCX), and from
+ * "/pci" in a link's target that it is one (hwloc). */
 static void
 test_classes_lead_into_the_device(void **state)
 {
 	static const char *const cases[][2] = {
-		{ IB "1", PCI "01.0/infiniband/mlx5_1" },
-		{ V "uverbs1", PCI "01.0/infiniband_verbs/uverbs1" },
+		{ IB "1", BUS "01.0/infiniband/mlx5_1" },
+		{ V "uverbs1", BUS "01.0/infiniband_verbs/uverbs1" },
+		{ PCI "01.0", BUS "01.0" },
 	};
 
 	(void)state;
