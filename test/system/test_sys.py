@@ -85,6 +85,17 @@ def test_hwloc_finds_the_device_at_its_place():
     assert places == [ADDRESS]
 
 
+@pytest.mark.skipif(shutil.which("udevadm") is None, reason="udev is not installed")
+@pytest.mark.parametrize("path, wanted", [
+    (DEVICE, ["DRIVER=mlx5_core", "SUBSYSTEM=pci"]),
+    ("/sys/class/infiniband/mlx5_0", [f"DEVPATH={DEVICE[4:]}/infiniband/mlx5_0", "SUBSYSTEM=infiniband", "NAME=mlx5_0"]),
+    ("/sys/class/infiniband_verbs/uverbs0", ["DEVNAME=/dev/infiniband/uverbs0", "SUBSYSTEM=infiniband_verbs", "MINOR=192"]),
+])
+def test_udev_knows_the_devices(path, wanted):
+    properties = said("udevadm", "info", "-q", "property", "-p", path).splitlines()
+    assert set(wanted) <= set(properties), properties
+
+
 @pytest.mark.parametrize("options", [(), ("--sys",)])
 def test_ethtool_names_the_driver(tap_allowed, options):
     netdev = host.name("y")

@@ -73,6 +73,10 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_DEVICE, UVERBS "/dev", "231:{minor}\n" },
 	{ ROW_FILE, OF_DEVICE, UVERBS "/abi_version", "1\n" },
 	{ ROW_LINK, OF_DEVICE, UVERBS "/device", "../../../{pci}" },
+	/* udev knows no directory as a device that has no uevent. */
+	{ ROW_FILE, OF_DEVICE, UVERBS "/uevent",
+		"MAJOR=231\nMINOR={minor}\nDEVNAME=infiniband/uverbs{i}\nDEVMODE=0666\n" },
+	{ ROW_LINK, OF_DEVICE, UVERBS "/subsystem", "../../../../../class/infiniband_verbs" },
 	/* Programs learn the PCI device from where this leads (UCX: realpath()). */
 	{ ROW_LINK, OF_DEVICE, CLASS "/infiniband_verbs/uverbs{i}",
 		"../../" SHCA_TREE_BUS "/{pci}/infiniband_verbs/uverbs{i}" },
@@ -110,6 +114,8 @@ static const struct row tree_rows[] = {
 	/* In milliseconds: the device thread reports at this interval. */
 	{ ROW_FILE, OF_PORT, PORT "/hw_counters/lifespan", "10\n" },
 	{ ROW_LINK, OF_DEVICE, IBDEV "/device", "../../../{pci}" },
+	{ ROW_FILE, OF_DEVICE, IBDEV "/uevent", "NAME=mlx5_{i}\n" },
+	{ ROW_LINK, OF_DEVICE, IBDEV "/subsystem", "../../../../../class/infiniband" },
 	{ ROW_LINK, OF_DEVICE, CLASS "/infiniband/mlx5_{i}", "../../" SHCA_TREE_BUS "/{pci}/infiniband/mlx5_{i}" },
 
 	{ ROW_DIR, OF_DEVICE, SHCA_TREE_SYS "/bus/pci/drivers/mlx5_core", NULL },
@@ -129,6 +135,7 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_DEVICE, PCI "/uevent",
 		"DRIVER=mlx5_core\nPCI_CLASS=20000\nPCI_ID=15B3:{ID}\nPCI_SUBSYS_ID=15B3:0001\n"
 		"PCI_SLOT_NAME={pci}\nMODALIAS={modalias}\n" },
+	{ ROW_LINK, OF_DEVICE, PCI "/subsystem", "../../../bus/pci" },
 	{ ROW_LINK, OF_DEVICE, PCI "/driver", "../../../bus/pci/drivers/mlx5_core" },
 	{ ROW_LINK, OF_DEVICE, SHCA_TREE_PCI "/{pci}", "../../../" SHCA_TREE_BUS "/{pci}" },
 	{ ROW_FILE, OF_NETDEV, NETDEV "/dev_port", "0\n" },
