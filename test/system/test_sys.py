@@ -128,6 +128,21 @@ def test_the_kernel_refuses_what_is_no_request(tap_allowed):
         "-1 14\n-1 14\n-1 19\n-1 9\n0 b'mlx5_core'\n"
 
 
+def test_a_program_in_another_root_asks_the_kernel(tap_allowed, tmp_path):
+    """As the kernel's alone, and without a line in its log for each question (lldpd)."""
+    if os.geteuid() != 0:
+        pytest.skip("not root")
+    netdev = host.name("y")
+    program = ("import ctypes, fcntl, os, socket, struct; s = socket.socket();"
+               " d = ctypes.create_string_buffer(struct.pack('I', 3) + bytes(196));"
+               f" m = struct.pack('16sP16x', b'{netdev}', ctypes.addressof(d));"
+               f" os.chroot('{tmp_path}');"
+               " print([(fcntl.ioctl(s.fileno(), 0x8946, m) != 0, d.raw[4:8]) for i in range(3)])")
+    done = run("/usr/bin/python3", "-c", program, ports=[f"kernel=tap:{netdev}"], options=())
+    assert done.returncode == 0 and done.stdout.count(r"b'tun\x00'") == 3, done
+    assert done.stderr.count("cannot read") == 1, done
+
+
 def test_files_move():
     """They are those that the device writes."""
     with Testpmd(softhca_options=["--sys"]) as pmd:

@@ -76,10 +76,12 @@ shca_route_keeper(void)
 	return dir != NULL && dir[0] != '\0' && shca_link_is_kept(dir) ? dir : NULL;
 }
 
-/** root.lock is held. */
+/** root.lock is held. Says once why it fails: a program that has gone into a root directory of its
+ * own asks for each of its netdevs again and again (lldpd). */
 static int
 load_options(void)
 {
+	static bool has_complained;
 	char path[PATH_MAX];
 	int ret;
 
@@ -90,7 +92,9 @@ load_options(void)
 		return -ENAMETOOLONG;
 	ret = shca_options_load(&root.options, path);
 	if (ret != 0) {
-		SHCA_ERR("cannot read %s: %s", path, strerror(-ret));
+		if (!has_complained)
+			SHCA_ERR("cannot read %s: %s", path, strerror(-ret));
+		has_complained = true;
 		return ret;
 	}
 	root.has_options = true;
