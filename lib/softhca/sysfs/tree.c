@@ -23,6 +23,7 @@
 #include "config/options_ports.h"
 #include "sysfs/paths.h"
 #include "sysfs/pci_config.h"
+#include "sysfs/tree_make.h"
 #include "wire/wire.h"
 
 #define TEXT_MAX 512
@@ -424,42 +425,6 @@ expand(const char *text, const struct values *values, char *out, size_t size)
 }
 
 static int
-make_directory(const char *path)
-{
-	return mkdir(path, 0755) == 0 || errno == EEXIST ? 0 : -errno;
-}
-
-/** Create the parent directories of @p path below its first @p base_length bytes. */
-static int
-make_parents(char *path, size_t base_length)
-{
-	int ret = 0;
-
-	for (char *slash = strchr(path + base_length + 1, '/'); slash != NULL && ret == 0;
-		slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		ret = make_directory(path);
-		*slash = '/';
-	}
-	return ret;
-}
-
-static int
-write_file(const char *path, const void *bytes, size_t nb)
-{
-	FILE *file = fopen(path, "we");
-	int ret = 0;
-
-	if (file == NULL)
-		return -errno;
-	if (fwrite(bytes, 1, nb, file) != nb)
-		ret = -EIO;
-	if (fclose(file) != 0 && ret == 0)
-		ret = -errno;
-	return ret;
-}
-
-static int
 make_link(const char *path, const char *target)
 {
 	return symlink(target, path) == 0 ? 0 : -errno;
@@ -479,16 +444,16 @@ make_row(const struct row *row, const struct values *values, const char *dir)
 	if (!expand(row->path, values, path + length + 1, sizeof(path) - length - 1) ||
 		(row->text != NULL && !expand(row->text, values, text, sizeof(text))))
 		return -ENAMETOOLONG;
-	ret = make_parents(path, length);
+	ret = shca_tree_make_parents(path, length);
 	if (ret != 0)
 		return ret;
 	if (row->kind == ROW_DIR)
-		return make_directory(path);
+		return shca_tree_make_directory(path);
 	if (row->kind == ROW_LINK)
 		return make_link(path, text);
 	if (row->kind == ROW_PCI_CONFIG)
-		return write_file(path, values->pci_config, sizeof(values->pci_config));
-	return write_file(path, text, strlen(text));
+		return shca_tree_make_file(path, values->pci_config, sizeof(values->pci_config));
+	return shca_tree_make_file(path, text, strlen(text));
 }
 
 static int
