@@ -42,4 +42,29 @@
 	ROW("np_cnp_sent")                                                                         \
 	ROW("rx_icrc_encapsulated")
 
+/** Of the performance management agent (LX core/sysfs.c pma_attrs_ext): traffic of RoCE, and what
+ * InfiniBand's links count, which stays 0 on Ethernet. */
+#define SHCA_TREE_PMA_COUNTERS(ROW)                                                                \
+	ROW("port_xmit_data")                                                                      \
+	ROW("port_rcv_data")                                                                       \
+	ROW("port_xmit_packets")                                                                   \
+	ROW("port_rcv_packets")                                                                    \
+	ROW("unicast_xmit_packets")                                                                \
+	ROW("unicast_rcv_packets")                                                                 \
+	ROW("multicast_xmit_packets")                                                              \
+	ROW("multicast_rcv_packets")                                                               \
+	ROW("port_xmit_wait")                                                                      \
+	ROW("symbol_error")                                                                        \
+	ROW("link_error_recovery")                                                                 \
+	ROW("link_downed")                                                                         \
+	ROW("port_rcv_errors")                                                                     \
+	ROW("port_rcv_remote_physical_errors")                                                     \
+	ROW("port_rcv_switch_relay_errors")                                                        \
+	ROW("port_xmit_discards")                                                                  \
+	ROW("port_xmit_constraint_errors")                                                         \
+	ROW("port_rcv_constraint_errors")                                                          \
+	ROW("local_link_integrity_errors")                                                         \
+	ROW("excessive_buffer_overrun_errors")                                                     \
+	ROW("VL15_dropped")
+
 #endif /* SHCA_SYSFS_PATHS_H */

@@ -65,6 +65,7 @@ struct row {
 
 /* clang-format off */
 #define ROW_ROCE_COUNTER(name) { ROW_FILE, OF_PORT, PORT "/hw_counters/" name, "0\n" },
+#define ROW_PMA_COUNTER(name) { ROW_FILE, OF_PORT, PORT "/counters/" name, "0\n" },
 
 static const struct row tree_rows[] = {
 	/* Versions of the uverbs ABI (libibverbs takes 3 to 6) and mlx5's (libmlx5 takes 1). */
@@ -115,6 +116,7 @@ static const struct row tree_rows[] = {
 	SHCA_TREE_ROCE_COUNTERS(ROW_ROCE_COUNTER)
 	/* In milliseconds: the device thread reports at this interval. */
 	{ ROW_FILE, OF_PORT, PORT "/hw_counters/lifespan", "10\n" },
+	SHCA_TREE_PMA_COUNTERS(ROW_PMA_COUNTER)
 	{ ROW_LINK, OF_DEVICE, IBDEV "/device", "../../../{pci}" },
 	{ ROW_FILE, OF_DEVICE, IBDEV "/uevent", "NAME=mlx5_{i}\n" },
 	{ ROW_LINK, OF_DEVICE, IBDEV "/subsystem", "../../../../../class/infiniband" },

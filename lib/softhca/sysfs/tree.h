@@ -64,7 +64,7 @@ int shca_tree_set_mac(const char *dir, unsigned int index, uint32_t number, cons
 /** Show the entries 2 * @p pair and 2 * @p pair + 1 of a port's GIDs, RoCE v1 and v2; NULL: they
  * are empty. @return 0 or a negative errno. */
 int shca_tree_set_gid(const char *dir, unsigned int index, uint32_t pair, const uint8_t *gid);
-/** Show a counter, one of shca_tree_counters. @return 0 or a negative errno. */
+/** Show a counter, one of shca_tree_counters or of counters/. @return 0 or a negative errno. */
 int shca_tree_set_counter(
 	const char *dir, unsigned int index, uint32_t number, const char *name, uint64_t count);
 

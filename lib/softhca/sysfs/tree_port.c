@@ -42,6 +42,20 @@ rewrite_of_port(
 	return rewrite(path, text);
 }
 
+#define COUNTER_NAME(name) name,
+
+/** @return the directory of a counter: no name is in both. */
+static const char *
+folder_of(const char *name)
+{
+	static const char *const names[] = { SHCA_TREE_PMA_COUNTERS(COUNTER_NAME) };
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return "counters";
+	return "hw_counters";
+}
+
 int
 shca_tree_set_counter(
 	const char *dir, unsigned int index, uint32_t number, const char *name, uint64_t count)
@@ -49,7 +63,7 @@ shca_tree_set_counter(
 	char text[32], path[64];
 
 	snprintf(text, sizeof(text), "%" PRIu64 "\n", count);
-	if (snprintf(path, sizeof(path), "hw_counters/%s", name) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/%s", folder_of(name), name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	return rewrite_of_port(dir, index, number, path, text);
 }
@@ -237,7 +251,6 @@ read_state(const char *dir, unsigned int index, uint32_t number, const char *nam
 	return ret;
 }
 
-#define COUNTER_NAME(name) name,
 const char *const shca_tree_counters[] = { "out_of_buffer",
 	SHCA_TREE_ROCE_COUNTERS(COUNTER_NAME) NULL };
 

@@ -122,6 +122,10 @@ static const struct {
 	{ IB "0/ports/1/pkeys/0", "0xffff\n" },
 	{ IB "0/ports/1/hw_counters/out_of_buffer", "0\n" },
 	{ IB "0/ports/1/hw_counters/lifespan", "10\n" },
+	/* Of PMA (LX core/sysfs.c). */
+	{ IB "0/ports/1/counters/port_rcv_data", "0\n" },
+	{ IB "0/ports/1/counters/multicast_xmit_packets", "0\n" },
+	{ IB "0/ports/1/counters/VL15_dropped", "0\n" },
 	{ IB "1/device/net/absent0/dev_port", "0\n" },
 	{ IB "1/device/net/absent0/address", "0e:1d:2c:3b:4a:59\n" },
 	{ IB "1/device/infiniband_verbs/uverbs1/dev", "231:193\n" },
@@ -380,6 +384,18 @@ test_out_of_buffer(void **state)
 	assert_int_equal(shca_tree_set_counter(dir, 4, 1, "out_of_buffer", 1), -ENOENT);
 }
 
+/** Traffic is in another directory than what mlx5 counts. */
+static void
+test_traffic(void **state)
+{
+	char text[64];
+
+	(void)state;
+	assert_int_equal(shca_tree_set_counter(dir, 1, 1, "unicast_rcv_packets", 9), 0);
+	read_text(IB "1/ports/1/counters/unicast_rcv_packets", text, sizeof(text));
+	assert_string_equal(text, "9\n");
+}
+
 static void
 test_link(void **state)
 {
@@ -581,6 +597,7 @@ main(void)
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_paths_are_short),
 		cmocka_unit_test(test_out_of_buffer),
+		cmocka_unit_test(test_traffic),
 		cmocka_unit_test(test_link),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_manager),

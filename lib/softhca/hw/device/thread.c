@@ -36,9 +36,11 @@
 /** Of a device: the wire, and the netdev of each port. */
 #define WIRES_MAX (1 + SHCA_DEVICE_PORTS_MAX)
 
-/** Those of queue pairs with a transport, and packets lost for lack of receive WQEs. */
+/** Those of queue pairs with a transport, packets lost for lack of receive WQEs, and what the
+ * former have sent and received. */
 #define OUT_OF_BUFFER SHCA_NB_ROCE_COUNTS
-#define NB_COUNTERS   (OUT_OF_BUFFER + 1)
+#define TRAFFIC       (OUT_OF_BUFFER + 1)
+#define NB_COUNTERS   (TRAFFIC + SHCA_NB_ROCE_TRAFFIC)
 
 struct port {
 	struct shca_device *dev;
@@ -109,6 +111,14 @@ sleep_on_wires(struct shca_thread *thread, uint64_t sleep_ns)
 	(void)ppoll(thread->pollfd, nb, &timeout, NULL);
 }
 
+static const char *
+name_of(unsigned int counter)
+{
+	if (counter >= TRAFFIC)
+		return shca_roce_traffic_names[counter - TRAFFIC];
+	return counter == OUT_OF_BUFFER ? "out_of_buffer" : shca_roce_count_names[counter];
+}
+
 static void
 report_port(struct port *port)
 {
@@ -118,14 +128,13 @@ report_port(struct port *port)
 	shca_device_lock(port->dev);
 	memcpy(count, shca_roce_counts(port->dev), SHCA_NB_ROCE_COUNTS * sizeof(count[0]));
 	count[OUT_OF_BUFFER] = shca_device_stats(port->dev)->out_of_buffer;
+	shca_roce_traffic(port->dev, &count[TRAFFIC]);
 	shca_device_unlock(port->dev);
 	for (unsigned int i = 0; i < NB_COUNTERS; i++) {
 		if (count[i] == port->reported[i])
 			continue;
 		port->reported[i] = count[i];
-		conf->counter(conf->index,
-			i == OUT_OF_BUFFER ? "out_of_buffer" : shca_roce_count_names[i], count[i],
-			conf->arg);
+		conf->counter(conf->index, name_of(i), count[i], conf->arg);
 	}
 }
 

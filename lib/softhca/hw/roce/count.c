@@ -47,3 +47,47 @@ shca_roce_counts(struct shca_device *dev)
 		shca_roce_count_engines(qp);
 	return dev->roce_count;
 }
+
+#define IS_GROUP 0x01 /* of a MAC's first byte */
+
+static void
+count_frame(struct shca_roce_traffic traffic[2], const struct shca_frame *frame)
+{
+	struct shca_roce_traffic *kind = &traffic[(frame->bytes[0] & IS_GROUP) != 0];
+
+	kind->packets++;
+	kind->octets += frame->length;
+}
+
+void
+shca_roce_count_sent(struct shca_device *dev, const struct shca_frame *frame)
+{
+	count_frame(dev->roce_traffic.sent, frame);
+}
+
+void
+shca_roce_count_received(struct shca_device *dev, const struct shca_frame *frame)
+{
+	count_frame(dev->roce_traffic.received, frame);
+}
+
+const char *const shca_roce_traffic_names[SHCA_NB_ROCE_TRAFFIC] = { "port_xmit_data",
+	"port_xmit_packets", "unicast_xmit_packets", "multicast_xmit_packets", "port_rcv_data",
+	"port_rcv_packets", "unicast_rcv_packets", "multicast_rcv_packets" };
+
+/** Data is in words of 4 octets (LX mlx5_ib mad.c pma_cnt_ext_assign()). */
+static void
+get_traffic(const struct shca_roce_traffic traffic[2], uint64_t count[SHCA_NB_ROCE_TRAFFIC / 2])
+{
+	count[0] = (traffic[0].octets + traffic[1].octets) / 4;
+	count[1] = traffic[0].packets + traffic[1].packets;
+	count[2] = traffic[0].packets;
+	count[3] = traffic[1].packets;
+}
+
+void
+shca_roce_traffic(const struct shca_device *dev, uint64_t count[SHCA_NB_ROCE_TRAFFIC])
+{
+	get_traffic(dev->roce_traffic.sent, count);
+	get_traffic(dev->roce_traffic.received, count + SHCA_NB_ROCE_TRAFFIC / 2);
+}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "hw/queue/out.h"
+#include "hw/roce/count.h"
 #include "hw/roce/state.h"
 
 #define IS_GROUP 0x01 /* of a MAC's first byte */
@@ -35,6 +36,7 @@ shca_roce_send(
 		memmove(frame + at, frame + SHCA_ROCE_OVERHEAD, bth->payload_bytes);
 	whole.length = shca_roce_finish(path, bth, frame);
 	dev->nb_done++;
+	shca_roce_count_sent(dev, &whole);
 	if (stays_here(dev, path)) {
 		dev->take_roce(dev, &whole);
 		return;

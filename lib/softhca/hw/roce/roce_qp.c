@@ -407,38 +407,52 @@ receive(struct shca_roce_qp *qp, const struct shca_roce_path *path, const struct
 	shca_responder_receive(&qp->responder, bth);
 }
 
-bool
-shca_roce_take(struct shca_device *dev, const struct shca_frame *frame)
+/** Give a frame to one of the port's GIDs to its queue pair. */
+static void
+take(struct shca_device *dev, const struct shca_frame *frame)
 {
-	enum shca_icrc_network network;
 	struct shca_roce_path path;
 	struct shca_roce_qp *qp;
 	struct shca_bth bth;
 
-	if (shca_roce_look(frame->bytes, frame->length, &path, &network) == 0)
-		return false;
-	if (shca_group_is(path.dgid))
-		return shca_group_take(dev, frame);
-	/* The card's switch brings frames to other MACs to rules for all of them alone. */
-	if (memcmp(path.dmac, shca_own_mac(dev), sizeof(path.dmac)) != 0 ||
-		!shca_gid_is_own(dev, path.dgid))
-		return false;
 	if (shca_roce_read(frame->bytes, frame->length, &path, &bth) != SHCA_ROCE_GOOD)
-		return true;
+		return;
 	if (bth.qpn == 1) {
 		shca_qp1_receive(dev, &path, &bth);
-		return true;
+		return;
 	}
 	qp = shca_idtable_get(&dev->roce_numbers, bth.qpn);
 	/* What no queue pair wants is dropped silently (IBTA 9.6.1.2). */
 	if (qp == NULL || qp->is_dead || qp->state < SHCA_ROCE_RTR ||
 		qp->state == SHCA_ROCE_ERROR || bth.pkey != SHCA_ROCE_PKEY ||
 		!is_of_type(qp, bth.opcode))
-		return true;
+		return;
 	dev->nb_done++;
 	/* The engines know RC's. */
 	if (shca_roce_is_xrc(qp))
 		bth.opcode &= SHCA_BTH_OP_MASK;
 	receive(qp, &path, &bth, frame->bytes);
+}
+
+bool
+shca_roce_take(struct shca_device *dev, const struct shca_frame *frame)
+{
+	enum shca_icrc_network network;
+	struct shca_roce_path path;
+
+	if (shca_roce_look(frame->bytes, frame->length, &path, &network) == 0)
+		return false;
+	if (shca_group_is(path.dgid)) {
+		if (!shca_group_take(dev, frame))
+			return false;
+		shca_roce_count_received(dev, frame);
+		return true;
+	}
+	/* The card's switch brings frames to other MACs to rules for all of them alone. */
+	if (memcmp(path.dmac, shca_own_mac(dev), sizeof(path.dmac)) != 0 ||
+		!shca_gid_is_own(dev, path.dgid))
+		return false;
+	shca_roce_count_received(dev, frame);
+	take(dev, frame);
 	return true;
 }

@@ -64,6 +64,7 @@ struct shca_device {
 	LIST_HEAD(, shca_roce_qp) roce_qps;
 	STAILQ_HEAD(, shca_late) roce_late; /**< what those owed that are gone */
 	uint64_t roce_count[SHCA_NB_ROCE_COUNTS];
+	struct shca_roce_traffics roce_traffic;
 	struct shca_qp1 qp1;
 	struct shca_gids gids;
 	struct shca_idtable srq_numbers;

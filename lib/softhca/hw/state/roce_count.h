@@ -7,6 +7,8 @@
 #ifndef SHCA_HW_STATE_ROCE_COUNT_H
 #define SHCA_HW_STATE_ROCE_COUNT_H
 
+#include <stdint.h>
+
 /** In the order of mlx5's: basic, out of sequence, retransmission, extended errors. */
 #define SHCA_ROCE_COUNTS(ROW)                                                                      \
 	ROW(RX_WRITE_REQUESTS, "rx_write_requests")                                                \
@@ -30,6 +32,16 @@
 #define SHCA_ROCE_COUNT_ENUM(name, text) SHCA_ROCE_COUNT_##name,
 enum shca_roce_count {
 	SHCA_ROCE_COUNTS(SHCA_ROCE_COUNT_ENUM) SHCA_NB_ROCE_COUNTS
+};
+
+struct shca_roce_traffic {
+	uint64_t packets, octets;
+};
+
+/** Frames of queue pairs with a transport, to one or to a group. The card counts them apart from
+ * all others (PRM query_vport_counter: transmitted_ib_unicast and so on). */
+struct shca_roce_traffics {
+	struct shca_roce_traffic sent[2], received[2]; /**< [1]: to groups */
 };
 
 #endif /* SHCA_HW_STATE_ROCE_COUNT_H */

@@ -10,16 +10,21 @@
 #include <unistd.h>
 
 #include "hw/device/thread.h"
+#include "hw/state/device.h"
 
-static atomic_uint_fast64_t nb_lost;
+static atomic_uint_fast64_t nb_lost, nb_packets;
 
 static void
 on_counter(unsigned int index, const char *name, uint64_t count, void *arg)
 {
 	(void)index;
-	assert_string_equal(name, "out_of_buffer");
 	(void)arg;
-	atomic_store(&nb_lost, count);
+	if (strcmp(name, "multicast_rcv_packets") == 0)
+		atomic_store(&nb_packets, count);
+	else if (strcmp(name, "out_of_buffer") == 0)
+		atomic_store(&nb_lost, count);
+	else
+		assert_string_equal(name, "port_rcv_packets");
 }
 
 static void
@@ -72,6 +77,12 @@ works_and_reports(void **state)
 	for (unsigned int i = 0; i < 1000 && atomic_load(&nb_lost) == 0; i++)
 		sleep_ms(1);
 	assert_int_equal(atomic_load(&nb_lost), 1);
+	shca_device_lock(rig.dev);
+	rig.dev->roce_traffic.received[1].packets = 5;
+	shca_device_unlock(rig.dev);
+	for (unsigned int i = 0; i < 1000 && atomic_load(&nb_packets) == 0; i++)
+		sleep_ms(1);
+	assert_int_equal(atomic_load(&nb_packets), 5);
 	shca_thread_stop(thread);
 	shca_thread_stop(NULL);
 	assert_int_equal(rig.wire.nb_sent, 1);

@@ -2,6 +2,7 @@
 /** @file Datagrams that come: what takes one, and what is counted when nothing does. */
 #include "roce_end.h"
 
+#include "hw/roce/count.h"
 #include "hw/roce/group.h"
 #include "hw/roce/state.h"
 
@@ -94,6 +95,63 @@ group_datagram(struct end *end, const uint8_t group[16], bool is_whole)
 	rig_run(&end->rig);
 }
 
+#define HEADERS (14u + 40 + 8 + 12 + 8) /* Ethernet, IPv6, UDP, BTH, DETH */
+#define ICRC    4u
+
+static void
+assert_traffic(const struct end *end, const char *name, uint64_t wanted)
+{
+	uint64_t count[SHCA_NB_ROCE_TRAFFIC];
+	unsigned int i = 0;
+
+	shca_roce_traffic(end->rig.dev, count);
+	while (strcmp(shca_roce_traffic_names[i], name) != 0)
+		assert_true(++i < SHCA_NB_ROCE_TRAFFIC);
+	assert_int_equal(count[i], wanted);
+}
+
+/** Frames that come are counted by the card's switch, before a queue pair takes or drops them; what
+ * is for nobody here is no traffic of RoCE. */
+static void
+frames_are_counted(void **state)
+{
+	static const uint8_t group[16] = { 0xff, 0x0e, [15] = 1 };
+	const struct shca_bth answer = { .payload_bytes = 0 };
+	uint32_t nb_groups = 0;
+	struct end end;
+
+	(void)state;
+	connect_end(&end, SHCA_ROCE_UD);
+	end.conf.qkey = QKEY;
+	shca_roce_qp_modify(end.qp, SHCA_ROCE_RTS, &end.conf);
+	datagram(&end, QKEY);
+	datagram(&end, QKEY + 1);
+	assert_traffic(&end, "unicast_rcv_packets", 2);
+	assert_traffic(&end, "port_rcv_packets", 2);
+	group_datagram(&end, group, true);
+	assert_traffic(&end, "multicast_rcv_packets", 0);
+	assert_int_equal(shca_group_attach(end.qp, group, &nb_groups), 0);
+	group_datagram(&end, group, true);
+	assert_traffic(&end, "multicast_rcv_packets", 1);
+	assert_traffic(&end, "unicast_rcv_packets", 2);
+	assert_traffic(&end, "port_rcv_packets", 3);
+	assert_traffic(&end, "port_rcv_data", 3 * (HEADERS + BYTES + ICRC) / 4);
+	assert_traffic(&end, "port_xmit_packets", 0);
+	assert_non_null(shca_roce_room(end.rig.dev));
+	shca_roce_send(end.rig.dev, &end.conf.path, &answer);
+	end.conf.path.dmac[0] |= 1;
+	assert_non_null(shca_roce_room(end.rig.dev));
+	shca_roce_send(end.rig.dev, &end.conf.path, &answer);
+	rig_run(&end.rig);
+	assert_int_equal(end.rig.wire.nb_sent, 2);
+	assert_traffic(&end, "unicast_xmit_packets", 1);
+	assert_traffic(&end, "multicast_xmit_packets", 1);
+	assert_traffic(&end, "port_xmit_packets", 2);
+	assert_traffic(&end, "port_xmit_data",
+		(end.rig.wire.sent[0].length + end.rig.wire.sent[1].length) / 4);
+	disconnect_end(&end);
+}
+
 /** A damaged datagram is for the rules, as the group does not take it. The next one of the same
  * addresses and ports is for the group all the same. */
 static void
@@ -129,6 +187,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_damaged_one_does_not_turn_away_the_next),
+		cmocka_unit_test(frames_are_counted),
 		cmocka_unit_test(without_a_receive_wqe_it_is_counted),
 	};
 
