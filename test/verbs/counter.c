@@ -27,6 +27,7 @@ struct answer {
 	uint32_t type, pid; /**< by which a counter was found; -1: not told */
 	unsigned int nb_messages, nb_qps, nb_values;
 	uint64_t out_of_buffer;
+	uint64_t writes, flushed; /**< rx_write_requests, resp_cqe_flush_error */
 };
 
 static void
@@ -46,6 +47,10 @@ take_value(const struct nlattr *entry, struct answer *answer)
 	answer->nb_values++;
 	if (strcmp(name, "out_of_buffer") == 0)
 		answer->out_of_buffer = value;
+	else if (strcmp(name, "rx_write_requests") == 0)
+		answer->writes = value;
+	else if (strcmp(name, "resp_cqe_flush_error") == 0)
+		answer->flushed = value;
 }
 
 static void
@@ -301,6 +306,42 @@ check_transport(struct ibv_cq *cq)
 	CHECK(set_auto(0) == 0, 0);
 }
 
+/** All that a transport counts of a queue pair is its counter's, but what it counted before. */
+static void
+check_transport_counts(struct ibv_cq *cq)
+{
+	struct ibv_qp *qp = pair_qp(IBV_QPT_RC, cq, NULL), *other = pair_qp(IBV_QPT_RC, cq, NULL);
+	struct ibv_sge sge = rig_sge(0, 0, FRAME_BYTES), to = rig_sge(1, 0, FRAME_BYTES);
+	struct ibv_send_wr wr = pair_wr(IBV_WR_RDMA_WRITE, 1, &sge);
+	struct ibv_mr *mr = pair_mr(PAIR_ACCESS);
+	struct answer answer;
+	uint32_t id;
+
+	pair_connect(qp, other);
+	wr.wr.rdma.remote_addr = to.addr;
+	wr.wr.rdma.rkey = mr->rkey;
+	pair_post(qp, &wr);
+	pair_poll(cq, IBV_WC_SUCCESS);
+	id = bind_to(other, 0).id;
+	for (unsigned int i = 0; i < 2; i++) {
+		pair_post(qp, &wr);
+		pair_poll(cq, IBV_WC_SUCCESS);
+	}
+	answer = counter(id);
+	CHECK(answer.writes == 2 && answer.flushed == 0, (long long)answer.writes);
+	/* The other end's are not its. */
+	CHECK(bind_to(qp, id).error == 0 && counter(id).writes == 2, counter(id).writes);
+	for (unsigned int i = 0; i < 3; i++)
+		pair_receive(other, i, &to);
+	pair_to_state(other, IBV_QPS_ERR);
+	for (unsigned int i = 0; i < 3; i++)
+		pair_poll(cq, IBV_WC_WR_FLUSH_ERR);
+	CHECK(counter(id).flushed == 3, counter(id).flushed);
+	rig_must(ibv_destroy_qp(other), "ibv_destroy_qp");
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
+}
+
 /** The number of a queue pair that is gone may be that of a new one, which nobody has bound. */
 static void
 check_reuse(struct ibv_cq *cq)
@@ -387,6 +428,7 @@ main(void)
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 	check_auto_counts(cq);
 	check_transport(cq);
+	check_transport_counts(cq);
 	check_reuse(cq);
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	mnl_socket_close(netlink);

@@ -10,7 +10,6 @@
 
 #include <rdma/rdma_netlink.h>
 
-#include "abi/entry/restrack.h"
 #include "config/options.h"
 
 #define ALL_AUTO_MASKS (RDMA_COUNTER_MASK_QP_TYPE | RDMA_COUNTER_MASK_PID)
@@ -23,8 +22,8 @@ struct binding {
 	uint32_t auto_mask;
 	uint8_t qp_type;
 	pid_t pid;
-	uint64_t serial; /**< of the queue pair, whose number another one may get */
-	uint64_t before; /**< of the queue pair when it was bound */
+	uint64_t serial;              /**< of the queue pair, whose number another one may get */
+	struct shca_qp_counts before; /**< of the queue pair when it was bound */
 };
 
 struct auto_mode {
@@ -140,7 +139,7 @@ bind_new(const struct shca_counter_port *of)
 			.qp_type = qp->qp_type,
 			.pid = qp->pid,
 			.serial = qp->serial,
-			.before = qp->init_out_of_buffer,
+			.before = qp->init_counts,
 		};
 	}
 }
@@ -200,7 +199,7 @@ bind_qp(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id)
 		.qp_type = qp->qp_type,
 		.pid = qp->pid,
 		.serial = qp->serial,
-		.before = qp->out_of_buffer,
+		.before = qp->counts,
 	};
 	return 0;
 }
@@ -241,6 +240,15 @@ shca_counter_unbind(const struct shca_counter_port *of, uint32_t id, uint32_t qp
 	return ret;
 }
 
+static void
+add_since(struct shca_qp_counts *sum, const struct shca_qp_counts *now,
+	const struct shca_qp_counts *before)
+{
+	sum->out_of_buffer += now->out_of_buffer - before->out_of_buffer;
+	for (unsigned int i = 0; i < SHCA_NB_ROCE_COUNTS; i++)
+		sum->roce[i] += now->roce[i] - before->roce[i];
+}
+
 bool
 shca_counter_find(const struct shca_counter_port *of, uint32_t id, struct shca_counter *counter)
 {
@@ -258,7 +266,7 @@ shca_counter_find(const struct shca_counter_port *of, uint32_t id, struct shca_c
 		counter->qp_type = row->qp_type;
 		counter->pid = row->pid;
 		counter->qpn[counter->nb_qps++] = row->qpn;
-		counter->out_of_buffer += qp->out_of_buffer - row->before;
+		add_since(&counter->counts, &qp->counts, &row->before);
 	}
 	unlock();
 	return counter->nb_qps != 0;

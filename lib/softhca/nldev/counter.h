@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "abi/entry/restrack.h"
+
 struct shca_device;
 
 #define SHCA_COUNTER_QPS_MAX 64 /**< that are bound, of a device */
@@ -30,7 +32,7 @@ struct shca_counter {
 	pid_t pid; /**< of its first queue pair's process */
 	uint32_t qpn[SHCA_COUNTER_QPS_MAX];
 	unsigned int nb_qps;
-	uint64_t out_of_buffer; /**< of its queue pairs, each since it was bound */
+	struct shca_qp_counts counts; /**< of its queue pairs, each since it was bound */
 };
 
 /**

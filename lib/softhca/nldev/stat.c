@@ -100,9 +100,7 @@ put_counter(struct nlmsghdr *message, const struct shca_counter *counter)
 	for (unsigned int i = 0; shca_tree_counters[i] != NULL; i++)
 		if (!is_of_port(shca_tree_counters[i]))
 			put_value(message, shca_tree_counters[i],
-				strcmp(shca_tree_counters[i], "out_of_buffer") == 0
-					? counter->out_of_buffer
-					: 0);
+				shca_restrack_count(&counter->counts, shca_tree_counters[i]));
 	mnl_attr_nest_end(message, table);
 }
 

@@ -246,10 +246,11 @@ struct shca_qp_object {
 	uint64_t queried; /**< the file's call that was the last query; 0: none */
 	uint32_t nb_async_events;
 	uint64_t serial; /**< the how manieth QP of the process it is; its number is used again */
-	/** When it last got from RESET to INIT: the how manieth of the process, and its losses
+	/** When it last got from RESET to INIT: the how manieth of the process, and its counts
 	 * then.
 	 */
-	uint64_t init_serial, init_out_of_buffer;
+	uint64_t init_serial;
+	struct shca_qp_counts init_counts;
 };
 
 /** A value of a counters object. */

@@ -18,7 +18,7 @@
 #include "hw/queue/cq.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
-#include "hw/roce/roce_qp.h"
+#include "hw/roce/count.h"
 #include "hw/roce/srq.h"
 
 /** @return whether the object is tracked. */
@@ -70,8 +70,8 @@ describe_qp(const struct shca_object *object, struct shca_restrack *out)
 	out->port = qp->port;
 	out->serial = qp->serial;
 	out->init_serial = qp->init_serial;
-	out->init_out_of_buffer = qp->init_out_of_buffer;
-	out->out_of_buffer = shca_qp_out_of_buffer(qp);
+	out->init_counts = qp->init_counts;
+	shca_qp_counts(qp, &out->counts);
 	if (qp->roce != NULL) {
 		describe_roce(qp, out);
 		return true;
@@ -189,5 +189,16 @@ shca_restrack_list(struct shca_device *dev, enum shca_restrack_type type,
 	}
 	*objects = list.object;
 	*nb = list.nb;
+	return 0;
+}
+
+uint64_t
+shca_restrack_count(const struct shca_qp_counts *counts, const char *name)
+{
+	if (strcmp(name, "out_of_buffer") == 0)
+		return counts->out_of_buffer;
+	for (unsigned int i = 0; i < SHCA_NB_ROCE_COUNTS; i++)
+		if (strcmp(name, shca_roce_count_names[i]) == 0)
+			return counts->roce[i];
 	return 0;
 }

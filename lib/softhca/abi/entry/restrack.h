@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "hw/roce/roce_qp.h"
+
 struct shca_device;
 
 /** enum rdma_restrack_type; of the other types there are no objects here. */
@@ -34,11 +36,12 @@ struct shca_restrack {
 	uint8_t qp_type, qp_state, port;
 	uint8_t path_mig_state;        /**< of a QP with a transport, as the next ones */
 	uint32_t rqpn, sq_psn, rq_psn; /**< the other side's number */
-	uint64_t out_of_buffer;        /**< of a QP: packets that found no receive WQE */
+	struct shca_qp_counts counts;  /**< of a QP */
 	uint64_t serial;               /**< of a QP, which no other of the process ever has */
 	/** Of a QP that has left RESET: which it was of the process's to do so, from 1 on, and
-	 * out_of_buffer then. */
-	uint64_t init_serial, init_out_of_buffer;
+	 * counts then. */
+	uint64_t init_serial;
+	struct shca_qp_counts init_counts;
 };
 
 /**
@@ -47,6 +50,8 @@ struct shca_restrack {
  */
 int shca_restrack_list(struct shca_device *dev, enum shca_restrack_type type,
 	struct shca_restrack **objects, size_t *nb);
+/** @return what a QP has counted by mlx5's name; 0: it does not count such things. */
+uint64_t shca_restrack_count(const struct shca_qp_counts *counts, const char *name);
 /** @return init_serial of the last QP of the process that left RESET; 0: none has. */
 uint64_t shca_restrack_init_serial(void);
 

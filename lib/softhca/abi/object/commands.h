@@ -25,8 +25,8 @@ int shca_flow_write_create(struct shca_write *write);
 
 /** @return shca_qp_object.init_serial of the last QP of the process that got to INIT. */
 uint64_t shca_qp_last_init(void);
-/** @return packets and messages that found no receive WQE of the QP. */
-uint64_t shca_qp_out_of_buffer(const struct shca_qp_object *qp);
+/** Get what the QP has counted. */
+void shca_qp_counts(const struct shca_qp_object *qp, struct shca_qp_counts *counts);
 /** @return 0 or -EINVAL: a device has one port. */
 int shca_qp_check_port(const struct shca_file *file, uint32_t handle, uint8_t port);
 

@@ -165,12 +165,14 @@ shca_qp_last_init(void)
 	return __atomic_load_n(&last_init, __ATOMIC_RELAXED);
 }
 
-uint64_t
-shca_qp_out_of_buffer(const struct shca_qp_object *qp)
+void
+shca_qp_counts(const struct shca_qp_object *qp, struct shca_qp_counts *counts)
 {
+	*counts = (struct shca_qp_counts){ 0 };
 	if (qp->roce != NULL)
-		return shca_roce_qp_out_of_buffer(qp->roce);
-	return qp->rq != NULL ? shca_rq_out_of_buffer(qp->rq) : 0;
+		shca_roce_qp_counts(qp->roce, counts);
+	else if (qp->rq != NULL)
+		counts->out_of_buffer = shca_rq_out_of_buffer(qp->rq);
 }
 
 /** Note what a counter that it is bound to in this moment needs (core/verbs.c _ib_modify_qp()). */
@@ -178,7 +180,7 @@ static void
 note_init(struct shca_qp_object *qp)
 {
 	qp->init_serial = __atomic_add_fetch(&last_init, 1, __ATOMIC_RELAXED);
-	qp->init_out_of_buffer = shca_qp_out_of_buffer(qp);
+	shca_qp_counts(qp, &qp->init_counts);
 }
 
 /** A requested rate limit; a rate of 0 means none. */

@@ -11,13 +11,26 @@ void
 shca_roce_count_out_of_buffer(struct shca_roce_qp *qp)
 {
 	qp->dev->stats.out_of_buffer++;
-	qp->out_of_buffer++;
+	qp->counts.out_of_buffer++;
+}
+
+static void
+add(struct shca_roce_qp *qp, enum shca_roce_count which, uint64_t nb)
+{
+	qp->dev->roce_count[which] += nb;
+	qp->counts.roce[which] += nb;
+}
+
+void
+shca_roce_count(struct shca_roce_qp *qp, enum shca_roce_count which)
+{
+	add(qp, which, 1);
 }
 
 static void
 move(struct shca_roce_qp *qp, enum shca_roce_count which, uint64_t *from)
 {
-	qp->dev->roce_count[which] += *from;
+	add(qp, which, *from);
 	*from = 0;
 }
 

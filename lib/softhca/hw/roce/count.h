@@ -22,6 +22,8 @@ extern const char *const shca_roce_traffic_names[SHCA_NB_ROCE_TRAFFIC];
 
 /** A message has found no receive WQE. */
 void shca_roce_count_out_of_buffer(struct shca_roce_qp *qp);
+/** One more, of the queue pair and of its device. */
+void shca_roce_count(struct shca_roce_qp *qp, enum shca_roce_count which);
 /** Take what the engines have counted since the last time. */
 void shca_roce_count_engines(struct shca_roce_qp *qp);
 /** @return the counts of the device since it was made, for SHCA_NB_ROCE_COUNTS. */

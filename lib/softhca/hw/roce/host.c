@@ -169,7 +169,7 @@ failed(void *arg, enum shca_outcome outcome)
 	struct shca_roce_qp *qp = arg;
 
 	if (outcome == SHCA_OUTCOME_LOCAL_ACCESS)
-		qp->dev->roce_count[SHCA_ROCE_COUNT_RESP_REMOTE_ACCESS_ERRORS]++;
+		shca_roce_count(qp, SHCA_ROCE_COUNT_RESP_REMOTE_ACCESS_ERRORS);
 	if (qp->rx_wqe.is_taken)
 		shca_roce_fail_rq(qp, shca_roce_syndrome(outcome));
 	shca_roce_break(qp);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "hw/format/cqe.h"
 #include "hw/queue/cq.h"
+#include "hw/roce/count.h"
 #include "hw/roce/roce_strict.h"
 #include "hw/roce/state.h"
 
@@ -257,13 +258,13 @@ count_fault(struct shca_roce_qp *qp, uint8_t cqe_opcode, uint8_t syndrome)
 		{ MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR,
 			SHCA_ROCE_COUNT_REQ_REMOTE_ACCESS_ERRORS },
 	};
-	uint64_t *count = qp->dev->roce_count;
 
-	count[cqe_opcode == MLX5_CQE_REQ_ERR ? SHCA_ROCE_COUNT_REQ_CQE_ERROR
-					     : SHCA_ROCE_COUNT_RESP_CQE_ERROR]++;
+	shca_roce_count(qp,
+		cqe_opcode == MLX5_CQE_REQ_ERR ? SHCA_ROCE_COUNT_REQ_CQE_ERROR
+					       : SHCA_ROCE_COUNT_RESP_CQE_ERROR);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].cqe_opcode == cqe_opcode && rows[i].syndrome == syndrome)
-			count[rows[i].which]++;
+			shca_roce_count(qp, rows[i].which);
 }
 
 static void

@@ -238,10 +238,11 @@ shca_roce_qp_psns(const struct shca_roce_qp *qp, uint32_t *sq_psn, uint32_t *rq_
 	*rq_psn = qp->responder.psn;
 }
 
-uint64_t
-shca_roce_qp_out_of_buffer(const struct shca_roce_qp *qp)
+void
+shca_roce_qp_counts(struct shca_roce_qp *qp, struct shca_qp_counts *counts)
 {
-	return qp->out_of_buffer;
+	shca_roce_count_engines(qp);
+	*counts = qp->counts;
 }
 
 /** @return whether the counter of sends is beyond the ring: a program's bug, no WQE is valid. */

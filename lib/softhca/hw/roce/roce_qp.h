@@ -9,6 +9,7 @@
 #include "hw/roce/gid.h"
 #include "hw/roce/srq.h"
 #include "hw/state/attr.h"
+#include "hw/state/roce_count.h"
 
 struct shca_device;
 struct shca_frame;
@@ -82,8 +83,8 @@ bool shca_roce_qp_is_draining(const struct shca_roce_qp *qp);
 /** @return PSNs that are next to send and to receive. */
 void shca_roce_qp_psns(const struct shca_roce_qp *qp, uint32_t *sq_psn, uint32_t *rq_psn);
 
-/** @return messages that found no receive WQE, since the queue pair was made. */
-uint64_t shca_roce_qp_out_of_buffer(const struct shca_roce_qp *qp);
+/** Get what the queue pair has counted. */
+void shca_roce_qp_counts(struct shca_roce_qp *qp, struct shca_qp_counts *counts);
 
 /** @{ For the device. */
 /** Send what is due, of all queue pairs. */

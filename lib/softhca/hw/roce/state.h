@@ -59,7 +59,7 @@ struct shca_roce_qp {
 	bool is_last_told;      /**< LAST_WQE_REACHED has been reported */
 	uint8_t first_syndrome; /**< of the send WQE at sq_ci, in ERROR; 0: it is flushed */
 	uint32_t ud_psn;
-	uint64_t out_of_buffer; /**< messages that found no receive WQE */
+	struct shca_qp_counts counts;
 
 	uint16_t looked_at;     /**< strict: earlier WQEBBs to send have been checked */
 	uint32_t nb_unsignaled; /**< strict: sends since the last one that asks for a completion */
