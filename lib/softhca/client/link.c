@@ -4,192 +4,31 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/stack.h"
-#include "base/unix_address.h"
 #include "client/cancel.h"
+#include "client/connection.h"
 #include "client/share.h"
 #include "keeper/message.h"
 
-/** Connections that wait for their next call; further ones are closed. One: a program that counts
- * its descriptors has as many after any number of calls. */
-#define IDLE_MAX 1
-/** They get high numbers, out of the way of programs that choose their own. */
-#define FD_FIRST           200
 #define DATAGRAM_BYTES_MAX (64u << 10)
-
-/** A program may close what it has not opened, and have a file of its own at the number then. */
-struct connection {
-	int fd;
-	dev_t device; /* what was there when it was made */
-	ino_t inode;
-};
-
-static struct {
-	pthread_mutex_t lock;
-	char dir[PATH_MAX];
-	struct connection idle[IDLE_MAX];
-	unsigned int nb_idle;
-} root = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static int
-make_path(char *path, size_t size, const char *dir)
-{
-	return snprintf(path, size, "%s/" SHCA_MESSAGE_SOCKET, dir) < (int)size ? 0 : -ENAMETOOLONG;
-}
 
 bool
 shca_link_is_kept(const char *dir)
 {
 	const int saved_errno = errno;
 	char path[PATH_MAX];
-	bool is_kept =
-		make_path(path, sizeof(path), dir) == 0 && faccessat(AT_FDCWD, path, F_OK, 0) == 0;
+	bool is_kept = shca_connection_path(path, sizeof(path), dir) == 0 &&
+		faccessat(AT_FDCWD, path, F_OK, 0) == 0;
 
 	errno = saved_errno;
 	return is_kept;
-}
-
-/** Let the keeper look into this process as a debugger does: under Yama it has to be told so.
- * Without Yama this fails with EINVAL. */
-static void
-let_look(int fd)
-{
-	struct ucred peer = { .pid = 0 };
-	socklen_t length = sizeof(peer);
-	unsigned long keeper = PR_SET_PTRACER_ANY; /* in a namespace that does not see it */
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid != 0)
-		keeper = (unsigned long)peer.pid;
-	(void)prctl(PR_SET_PTRACER, keeper, 0, 0, 0);
-}
-
-/** Not by our own close(), which may ask the keeper. */
-static void
-close_fd(int fd)
-{
-	syscall(SYS_close, fd);
-}
-
-/** Not by our own fstat(), which takes locks. Where a sandbox forbids it all are alike. */
-static void
-identify(struct connection *connection)
-{
-	struct stat status = { .st_ino = 0 };
-
-	(void)syscall(SYS_fstat, connection->fd, &status);
-	connection->device = status.st_dev;
-	connection->inode = status.st_ino;
-}
-
-static bool
-is_same(const struct connection *connection)
-{
-	struct connection now = { .fd = connection->fd };
-
-	identify(&now);
-	return now.device == connection->device && now.inode == connection->inode;
-}
-
-/** What else has the number stays open. */
-static void
-drop_link(const struct connection *connection)
-{
-	if (is_same(connection))
-		close_fd(connection->fd);
-}
-
-/** @return 0 or a negative errno */
-static int
-make_link(const char *dir, struct connection *connection)
-{
-	struct sockaddr_un where;
-	char path[PATH_MAX];
-	int dir_fd, fd, high;
-	int ret = make_path(path, sizeof(path), dir);
-
-	if (ret == 0)
-		ret = shca_unix_address(path, &where, &dir_fd);
-	if (ret != 0)
-		return ret;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&where, sizeof(where)) != 0)
-		ret = -errno;
-	close_fd(dir_fd);
-	if (ret != 0) {
-		if (fd >= 0)
-			close_fd(fd);
-		/* Who may not talk to the keeper may not open the node. */
-		return ret == -EACCES || ret == -EMFILE || ret == -ENFILE ? ret : -EIO;
-	}
-	high = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FD_FIRST);
-	if (high >= 0) {
-		close_fd(fd);
-		fd = high;
-	}
-	let_look(fd);
-	connection->fd = fd;
-	identify(connection);
-	return 0;
-}
-
-/** The lock is held. */
-static void
-use(const char *dir)
-{
-	if (strlen(dir) >= sizeof(root.dir) || strcmp(dir, root.dir) == 0)
-		return;
-	while (root.nb_idle != 0)
-		drop_link(&root.idle[--root.nb_idle]);
-	strcpy(root.dir, dir);
-}
-
-void
-shca_link_use(const char *dir)
-{
-	pthread_mutex_lock(&root.lock);
-	use(dir);
-	pthread_mutex_unlock(&root.lock);
-}
-
-/** @param dir NULL: the card that was opened before @return 0 or a negative errno */
-static int
-take_link(const char *dir, struct connection *connection)
-{
-	bool is_idle = false;
-
-	pthread_mutex_lock(&root.lock);
-	if (dir != NULL)
-		use(dir);
-	while (!is_idle && root.nb_idle != 0) {
-		*connection = root.idle[--root.nb_idle];
-		is_idle = is_same(connection);
-	}
-	pthread_mutex_unlock(&root.lock);
-	return is_idle ? 0 : make_link(root.dir, connection);
-}
-
-static void
-put_link(const struct connection *connection, bool works)
-{
-	if (works) {
-		pthread_mutex_lock(&root.lock);
-		works = root.nb_idle < IDLE_MAX;
-		if (works)
-			root.idle[root.nb_idle++] = *connection;
-		pthread_mutex_unlock(&root.lock);
-	}
-	if (!works)
-		drop_link(connection);
 }
 
 /** A reply as it arrives. */
@@ -376,7 +215,8 @@ static int
 complain(int ret)
 {
 	if (ret == -EPROTONOSUPPORT)
-		SHCA_ERR("the keeper of %s is of another version of softhca", root.dir);
+		SHCA_ERR(
+			"the keeper of %s is of another version of softhca", shca_connection_dir());
 	return ret;
 }
 
@@ -390,8 +230,8 @@ call(const char *dir, struct shca_message *message, struct shca_link_fds *made)
 	struct arrival arrival;
 	const int saved_errno = errno;
 	const int cancelling = shca_cancel_disable();
-	struct connection connection;
-	int ret = take_link(dir, &connection);
+	struct shca_connection connection;
+	int ret = shca_connection_take(dir, &connection);
 
 	made->nb = 0;
 	if (ret != 0)
@@ -401,7 +241,7 @@ call(const char *dir, struct shca_message *message, struct shca_link_fds *made)
 	message->stack_length = shca_stack_callers(__builtin_frame_address(0));
 	if (!ask(connection.fd, message, &arrival))
 		ret = -EIO;
-	put_link(&connection, ret == 0);
+	shca_connection_put(&connection, ret == 0);
 out:
 	shca_cancel_restore(cancelling);
 	errno = saved_errno;
@@ -447,7 +287,7 @@ shca_link_open(const char *dir, unsigned int port, bool cloexec)
 	if (ret == -EPERM)
 		SHCA_ERR(
 			"the keeper of %s may not look into this process (%s); with SOFTHCA_KEEPER=0 softhca run needs none",
-			root.dir, why_hidden());
+			shca_connection_dir(), why_hidden());
 	if (ret == 0 && made.nb != 1)
 		ret = -EIO;
 	if (ret == 0 && !cloexec)
@@ -505,8 +345,8 @@ shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_t po
 	const int saved_errno = errno;
 	const int cancelling = shca_cancel_disable();
 	struct arrival arrival;
-	struct connection connection;
-	int ret = take_link(dir, &connection);
+	struct shca_connection connection;
+	int ret = shca_connection_take(dir, &connection);
 	ssize_t got;
 
 	if (ret != 0)
@@ -519,7 +359,7 @@ shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_t po
 		if (ret == 0)
 			ret = send(arg, datagram, (size_t)got);
 	}
-	put_link(&connection, got >= 0);
+	shca_connection_put(&connection, got >= 0);
 	if (got < 0)
 		ret = -EIO;
 	else
@@ -535,40 +375,17 @@ shca_link_fork(pid_t (*fork_fn)(void))
 {
 	const int saved_errno = errno;
 	const int cancelling = shca_cancel_disable();
-	struct connection connection = { .fd = -1 };
-	const bool asks = shca_share_has_moved() && take_link(NULL, &connection) == 0;
+	struct shca_connection connection = { .fd = -1 };
+	const bool asks = shca_share_has_moved() && shca_connection_take(NULL, &connection) == 0;
 	const pid_t pid = shca_share_fork(fork_fn, asks ? say : NULL, &connection.fd);
 	const int error = errno;
 
 	/* The child makes connections of its own. */
 	if (asks && pid == 0)
-		drop_link(&connection);
+		shca_connection_drop(&connection);
 	else if (asks)
-		put_link(&connection, true);
+		shca_connection_put(&connection, true);
 	shca_cancel_restore(cancelling);
 	errno = pid < 0 ? error : saved_errno;
 	return pid;
-}
-
-void
-shca_link_lock(void)
-{
-	pthread_mutex_lock(&root.lock);
-}
-
-void
-shca_link_unlock(void)
-{
-	pthread_mutex_unlock(&root.lock);
-}
-
-void
-shca_link_forked(void)
-{
-	const int saved_errno = errno;
-
-	while (root.nb_idle != 0)
-		drop_link(&root.idle[--root.nb_idle]);
-	root.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-	errno = saved_errno;
 }

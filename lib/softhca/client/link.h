@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A program's end of its connections to the keeper of a card (keeper/message.h). Thread-safe: each
- * call takes a connection that is idle, or makes one. A child of fork() makes its own.
+ * What a program asks the keeper of a card (keeper/message.h). Thread-safe: each call takes a
+ * connection (client/connection.h).
  *
  * Calls return what the keeper answers, or -EIO when there is no keeper any more, as of a device
  * that was removed, or -EPROTONOSUPPORT, after a message, when it is of another version. Those
@@ -20,8 +20,6 @@
 
 /** @return whether the card of @p dir has a keeper, or has had one. Keeps errno. */
 bool shca_link_is_kept(const char *dir);
-/** Say which card's keeper knows the nodes that this process has not opened itself. */
-void shca_link_use(const char *dir);
 /** Open the node of a port. @return a descriptor or a negative errno. */
 int shca_link_open(const char *dir, unsigned int port, bool cloexec);
 /** Descriptors of events that a call has made; the program has their numbers. */
@@ -45,12 +43,5 @@ int shca_link_netlink(const char *dir, const void *bytes, size_t length, uint32_
 
 /** Call @p fork_fn, fork() itself, so that moved memory becomes the child's as it is then. */
 pid_t shca_link_fork(pid_t (*fork_fn)(void));
-
-/** @{ For pthread_atfork(). */
-void shca_link_lock(void);
-void shca_link_unlock(void);
-/** In the child, instead of shca_link_unlock(): forget the parent's connections. */
-void shca_link_forked(void);
-/** @} */
 
 #endif /* SHCA_CLIENT_LINK_H */

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/node.h"
 #include "client/cancel.h"
+#include "client/connection.h"
 #include "client/link.h"
 #include "config/options.h"
 #include "nldev/drvinfo.h"
@@ -184,13 +185,13 @@ before_fork(void)
 {
 	pthread_mutex_lock(&root.lock);
 	shca_fds_lock();
-	shca_link_lock();
+	shca_connection_lock();
 }
 
 static void
 after_fork(void)
 {
-	shca_link_unlock();
+	shca_connection_unlock();
 	shca_fds_unlock();
 	pthread_mutex_unlock(&root.lock);
 }
@@ -202,7 +203,7 @@ shca_route_forked(void)
 		shca_set_forked(root.set);
 	/* The set is the parent's, and has no device thread here. */
 	root.set = NULL;
-	shca_link_forked();
+	shca_connection_forked();
 	shca_fds_forked();
 	root.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
@@ -400,7 +401,7 @@ shca_route_adopt(int fd)
 	if (keeper != NULL && is_node(fd, &port)) {
 		lock();
 		watch_forks();
-		shca_link_use(keeper);
+		shca_connection_use(keeper);
 		is_ours = load_options() == 0 && port < root.options.nb_ports &&
 			shca_fds_add_kept(fd, port) == 0;
 		unlock();
