@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/unix_address.h"
@@ -22,12 +23,19 @@
 /** They get high numbers, out of the way of programs that choose their own. */
 #define FD_FIRST 200
 
+/** A thread that can make no connection has so long to get one that others use. */
+#define PATIENCE_S 10
+
 static struct {
 	pthread_mutex_t lock;
+	pthread_cond_t returned; /* a connection that was in use */
 	char dir[PATH_MAX];
 	struct shca_connection idle[IDLE_MAX];
-	unsigned int nb_idle;
-} root = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	unsigned int nb_idle, nb_used;
+} root = { .lock = PTHREAD_MUTEX_INITIALIZER, .returned = PTHREAD_COND_INITIALIZER };
+
+/** Connections that this thread uses: it does not wait for its own. */
+static __thread unsigned int nb_own;
 
 int
 shca_connection_path(char *path, size_t size, const char *dir)
@@ -136,32 +144,74 @@ shca_connection_use(const char *dir)
 	pthread_mutex_unlock(&root.lock);
 }
 
+/** The lock is held. @return whether there is one. */
+static bool
+take_idle(struct shca_connection *connection)
+{
+	while (root.nb_idle != 0) {
+		*connection = root.idle[--root.nb_idle];
+		if (is_same(connection))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * The lock is held. A program may have left behind what new connections take: the way to the socket
+ * (chroot), the right to it (setuid), descriptors. A node that is open needs none of them, so a
+ * thread waits for a connection of those that were made before. @return whether one came back
+ */
+static bool
+await_link(struct timespec *until)
+{
+	if (nb_own != 0 || root.nb_used == 0)
+		return false;
+	if (until->tv_sec == 0) {
+		clock_gettime(CLOCK_MONOTONIC, until);
+		until->tv_sec += PATIENCE_S;
+	}
+	return pthread_cond_clockwait(&root.returned, &root.lock, CLOCK_MONOTONIC, until) == 0;
+}
+
 int
 shca_connection_take(const char *dir, struct shca_connection *connection)
 {
-	bool is_idle = false;
+	struct timespec until = { 0 };
+	int ret = 0;
 
 	pthread_mutex_lock(&root.lock);
 	if (dir != NULL)
 		use(dir);
-	while (!is_idle && root.nb_idle != 0) {
-		*connection = root.idle[--root.nb_idle];
-		is_idle = is_same(connection);
+	while (!take_idle(connection)) {
+		pthread_mutex_unlock(&root.lock);
+		ret = make_link(root.dir, connection);
+		pthread_mutex_lock(&root.lock);
+		if (ret == 0 || (root.nb_idle == 0 && !await_link(&until)))
+			break;
+		ret = 0;
+	}
+	if (ret == 0) {
+		root.nb_used++;
+		nb_own++;
 	}
 	pthread_mutex_unlock(&root.lock);
-	return is_idle ? 0 : make_link(root.dir, connection);
+	return ret;
 }
 
+/** In a child of _Fork() none is in use, whatever the handler of a signal has interrupted. */
 void
 shca_connection_put(const struct shca_connection *connection, bool works)
 {
-	if (works) {
-		pthread_mutex_lock(&root.lock);
-		works = root.nb_idle < IDLE_MAX;
-		if (works)
-			root.idle[root.nb_idle++] = *connection;
-		pthread_mutex_unlock(&root.lock);
+	pthread_mutex_lock(&root.lock);
+	works = works && root.nb_idle < IDLE_MAX;
+	if (works)
+		root.idle[root.nb_idle++] = *connection;
+	if (nb_own != 0) {
+		root.nb_used--;
+		nb_own--;
 	}
+	pthread_cond_broadcast(&root.returned);
+	pthread_mutex_unlock(&root.lock);
 	if (!works)
 		shca_connection_drop(connection);
 }
@@ -185,7 +235,9 @@ shca_connection_forked(void)
 
 	while (root.nb_idle != 0)
 		shca_connection_drop(&root.idle[--root.nb_idle]);
+	root.nb_used = nb_own = 0;
 	root.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	root.returned = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 	errno = saved_errno;
 }
 
