@@ -25,7 +25,8 @@ def leave_user():
     os.setuid(65534)
 
 def leave_descriptors():
-    (unused := os.dup(0), os.close(unused))
+    unused = os.dup(0)
+    os.close(unused)
     resource.setrlimit(resource.RLIMIT_NOFILE, (unused, unused))
 """
 CALLS = """
@@ -45,6 +46,11 @@ for thread in threads:
     thread.join()
 print(len(failed), "failed", set(failed))
 """ % (ROUNDS, THREADS)
+CHANNEL = """
+leave_descriptors()
+channel = verbs.ibv_create_comp_channel(context)
+print(channel, os.strerror(ctypes.get_errno()))
+"""
 
 
 def run(program, *words):
@@ -57,3 +63,8 @@ def run(program, *words):
 def test_threads_go_on(how, tmp_path):
     """Several threads call at once, for which one connection was made before."""
     assert run(PROGRAM + CALLS, how, str(tmp_path)) == "0 failed set()\n"
+
+
+def test_a_channel_without_a_descriptor():
+    """Linux has none for it (get_unused_fd_flags()): there is no channel, of descriptor 0 least of all."""
+    assert run(PROGRAM + CHANNEL) == "None Too many open files\n"

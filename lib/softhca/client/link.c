@@ -36,6 +36,7 @@ struct arrival {
 	struct shca_reply reply;
 	int fds[SHCA_MESSAGE_FDS_MAX];
 	unsigned int nb_fds;
+	bool is_cut; /* the program may have no more descriptors: some have not come */
 };
 
 /** @param room for what follows the reply, or NULL @return the length of that, or -EIO. */
@@ -60,6 +61,7 @@ receive(int fd, struct arrival *arrival, void *room, size_t size)
 		length = recvmsg(fd, &header, MSG_CMSG_CLOEXEC);
 	while (length < 0 && errno == EINTR);
 	arrival->nb_fds = 0;
+	arrival->is_cut = length >= 0 && (header.msg_flags & MSG_CTRUNC) != 0;
 	/* Of another version, whose replies have other lengths. */
 	if (length >= (ssize_t)SHCA_REPLY_SINCE_1 && arrival->reply.type == SHCA_REPLY_DONE &&
 		arrival->reply.ret == -EPROTONOSUPPORT) {
@@ -183,6 +185,17 @@ share(int fd, const struct arrival *arrival)
 	return shca_share(&share, say, &fd);
 }
 
+/** Nothing was made for a program that cannot have it. */
+static void
+refuse_cut(struct arrival *arrival)
+{
+	if (!arrival->is_cut)
+		return;
+	while (arrival->nb_fds != 0)
+		syscall(SYS_close, arrival->fds[--arrival->nb_fds]);
+	arrival->reply.ret = -EMFILE;
+}
+
 /** Ask until the answer is final. @return what receive() does; false: the keeper is gone. */
 static bool
 ask(int fd, const struct shca_message *message, struct arrival *arrival)
@@ -198,8 +211,10 @@ ask(int fd, const struct shca_message *message, struct arrival *arrival)
 		if (length < 0)
 			return false;
 		place_writes(message, &arrival->reply, written, length);
-		if (arrival->reply.type != SHCA_REPLY_SHARE)
+		if (arrival->reply.type != SHCA_REPLY_SHARE) {
+			refuse_cut(arrival);
 			return true;
+		}
 		ret = share(fd, arrival);
 		if (ret == -EIO)
 			return false;
