@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -60,6 +61,27 @@ shca_process_get(pid_t pid)
 		process->nb_sessions++;
 	pthread_mutex_unlock(&all.lock);
 	return process;
+}
+
+void
+shca_process_await_end(struct shca_process *process)
+{
+	struct pollfd gone = { .fd = process->pidfd, .events = POLLIN };
+	bool is_first;
+
+	pthread_mutex_lock(&all.lock);
+	is_first = !process->is_awaited;
+	process->is_awaited = true;
+	pthread_mutex_unlock(&all.lock);
+	if (!is_first)
+		return;
+	/* One that ends or becomes another program closes its connections after its memory. */
+	while (shca_memory_has_moved(&process->memory, 0, UINT64_MAX) && poll(&gone, 1, -1) < 0 &&
+		errno == EINTR)
+		;
+	pthread_mutex_lock(&all.lock);
+	process->is_awaited = false;
+	pthread_mutex_unlock(&all.lock);
 }
 
 void

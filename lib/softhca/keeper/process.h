@@ -4,6 +4,7 @@
 #define SHCA_KEEPER_PROCESS_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <sys/queue.h>
 
 #include "keeper/memory.h"
@@ -13,6 +14,7 @@ struct shca_process {
 	pid_t pid;
 	int pidfd;
 	unsigned int nb_sessions;
+	bool is_awaited;      /**< by a session, in shca_process_await_end() */
 	pthread_mutex_t lock; /**< of the following */
 	struct shca_memory memory;
 	const void *mover; /**< the session with which some of it is moving, or NULL */
@@ -20,6 +22,12 @@ struct shca_process {
 
 /** @return the process, for shca_process_put(), or NULL after a message. */
 struct shca_process *shca_process_get(pid_t pid);
+/**
+ * Before the end of a session: wait until its process ends, if that has moved memory and no other
+ * session waits. A program that has closed its connection, as some close what they do not know, may
+ * make another one; only the privileged would find the files of its memory again.
+ */
+void shca_process_await_end(struct shca_process *process);
 /** NULL is allowed. */
 void shca_process_put(struct shca_process *process);
 

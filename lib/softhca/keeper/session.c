@@ -453,6 +453,7 @@ static void *
 serve(void *arg)
 {
 	struct session *session = arg;
+	struct shca_process *process;
 	struct shca_message message;
 	ssize_t length;
 
@@ -471,9 +472,11 @@ serve(void *arg)
 	if (session->passed_fd >= 0)
 		close(session->passed_fd);
 	end_move(session);
-	shca_process_put(session->process);
 	close(session->fd);
+	process = session->process;
 	free(session);
+	shca_process_await_end(process);
+	shca_process_put(process);
 	return NULL;
 }
 
