@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "abi/entry/file.h"
+#include "base/node.h"
 #include "client/cancel.h"
 #include "client/link.h"
 #include "preload/bell.h"
@@ -228,6 +229,12 @@ shca_fds_end(int fd, bool is_async)
 									      : SHCA_FDS_ERROR;
 	shca_fds_put(entry);
 	return end;
+}
+
+bool
+shca_fds_is_rdma_cm(const struct shca_fd *entry)
+{
+	return entry->port == SHCA_NODE_RDMA_CM;
 }
 
 bool

@@ -394,9 +394,11 @@ ioctl(int fd, unsigned long request, ...)
 	}
 	if (_IOC_TYPE(request) != RDMA_IOCTL_MAGIC || (!shca_fds_has(fd) && !shca_route_adopt(fd)))
 		return NEXT(ioctl)(fd, request, arg);
-	entry = shca_fds_port(fd) != SHCA_NODE_RDMA_CM ? shca_fds_get(fd) : NULL;
-	if (entry == NULL)
+	entry = shca_fds_get(fd);
+	if (entry == NULL || shca_fds_is_rdma_cm(entry)) {
+		shca_fds_put(entry);
 		return NEXT(ioctl)(fd, request, arg);
+	}
 	/* In a child of fork() a device of the parent's is gone, as after a removal of hardware. */
 	file = shca_fds_file(entry);
 	if (shca_fds_is_kept(entry))

@@ -329,11 +329,13 @@ test_one(void **state)
 static void
 test_raw(void **state)
 {
+	struct rig *rig = *state;
 	struct world world;
 
+	sent.dev = rig->dev;
 	ask(&(const struct asked){ NLDEV(RES_QP_GET_RAW), NLM_F_DUMP, 0, 0 });
 	assert_int_equal(result_of(0), 0);
-	make_world(&world, *state);
+	make_world(&world, rig);
 	ask(&(const struct asked){ NLDEV(RES_QP_GET_RAW), NLM_F_DUMP, 0, 0 });
 	assert_int_equal(answer_at(0)->nlmsg_type, NLMSG_DONE);
 	assert_int_equal(result_of(0), -EOPNOTSUPP);
