@@ -47,9 +47,8 @@ enum row_kind {
 /** What a row is there for, once each. */
 enum row_of {
 	OF_DEVICE,
-	OF_NODE, /**< of devices, where Linux knows NUMA nodes */
-	OF_VF,   /**< of devices, only virtual functions */
-	OF_PF,   /**< of devices, only those that have virtual functions */
+	OF_VF, /**< of devices, only virtual functions */
+	OF_PF, /**< of devices, only those that have virtual functions */
 	OF_PORT,
 	OF_GIDS,   /**< of ports, all but an e-switch manager's, which are for raw packets alone */
 	OF_NETDEV, /**< of ports, only those with a netdev */
@@ -131,13 +130,6 @@ static const struct row tree_rows[] = {
 	{ ROW_FILE, OF_DEVICE, PCI "/revision", "{revision}\n" },
 	{ ROW_FILE, OF_DEVICE, PCI "/max_vfs", "0\n" },
 	{ ROW_FILE, OF_DEVICE, PCI "/numa_node", "0\n" },
-	/* What UCX and hwloc estimate distances and bandwidths by; of the link as pci_config.c has it. */
-	{ ROW_FILE, OF_NODE, PCI "/local_cpus", "{cpus}" },
-	{ ROW_FILE, OF_NODE, PCI "/local_cpulist", "{cpu-list}" },
-	{ ROW_FILE, OF_DEVICE, PCI "/max_link_speed", "8.0 GT/s PCIe\n" },
-	{ ROW_FILE, OF_DEVICE, PCI "/max_link_width", "16\n" },
-	{ ROW_FILE, OF_DEVICE, PCI "/current_link_speed", "{link-speed}\n" },
-	{ ROW_FILE, OF_DEVICE, PCI "/current_link_width", "{link-width}\n" },
 	{ ROW_FILE, OF_DEVICE, PCI "/resource", "{bars}" },
 	{ ROW_FILE, OF_DEVICE, PCI "/irq", "0\n" },
 	{ ROW_FILE, OF_DEVICE, PCI "/enable", "1\n" },
@@ -195,10 +187,6 @@ enum value {
 	VALUE_GID,
 	VALUE_BARS,
 	VALUE_MODALIAS,
-	VALUE_CPUS,
-	VALUE_CPU_LIST,
-	VALUE_LINK_SPEED,
-	VALUE_LINK_WIDTH,
 	VALUE_NETDEV,
 	VALUE_NETDEV_LINE,
 	VALUE_IFINDEX,
@@ -233,10 +221,6 @@ static const char *const value_names[NB_VALUES] = {
 	[VALUE_GID] = "gid",
 	[VALUE_BARS] = "bars",
 	[VALUE_MODALIAS] = "modalias",
-	[VALUE_CPUS] = "cpus",
-	[VALUE_CPU_LIST] = "cpu-list",
-	[VALUE_LINK_SPEED] = "link-speed",
-	[VALUE_LINK_WIDTH] = "link-width",
 	[VALUE_NETDEV] = "netdev",
 	[VALUE_NETDEV_LINE] = "netdev-line",
 	[VALUE_IFINDEX] = "ifindex",
@@ -316,29 +300,6 @@ set_vf(struct values *values, const struct shca_options *options, unsigned int i
 	SET(VALUE_TRUST, "%s", port->is_trusted ? "ON" : "OFF");
 }
 
-/** The line of a file of Linux's, or nothing. */
-static void
-set_line(struct values *values, enum value value, const char *path)
-{
-	FILE *file = fopen(path, "re");
-
-	if (file == NULL || fgets(values->text[value], TEXT_MAX, file) == NULL)
-		values->text[value][0] = '\0';
-	if (file != NULL)
-		fclose(file);
-}
-
-/** What is near the device, and how it is joined to that. Of a virtual function no link is told
- * (Linux pci-sysfs.c, current_link_speed_show() and _width_). */
-static void
-set_place(struct values *values, bool is_vf)
-{
-	set_line(values, VALUE_CPUS, "/sys/devices/system/node/node0/cpumap");
-	set_line(values, VALUE_CPU_LIST, "/sys/devices/system/node/node0/cpulist");
-	SET(VALUE_LINK_SPEED, "%s", is_vf ? "Unknown" : "8.0 GT/s PCIe");
-	SET(VALUE_LINK_WIDTH, "%s", is_vf ? "0" : "16");
-}
-
 static void
 set_values(struct values *values, const struct shca_port_options *port, unsigned int index)
 {
@@ -359,7 +320,6 @@ set_values(struct values *values, const struct shca_port_options *port, unsigned
 	shca_model_print_fw(model, values->text[VALUE_FW], TEXT_MAX);
 	set_rate(values, port->speed_mbps);
 	set_addresses(values, port->mac);
-	set_place(values, port->is_vf);
 	values->text[VALUE_BARS][0] = '\0';
 	/* 6 BARs and the ROM, none mapped: address, end, flags. */
 	for (unsigned int i = 0; i < 7; i++)
@@ -419,8 +379,6 @@ is_wanted(const struct values *values, enum row_of of, uint32_t number)
 	switch (of) {
 	case OF_DEVICE:
 		return number == 1;
-	case OF_NODE:
-		return number == 1 && values->text[VALUE_CPUS][0] != '\0';
 	case OF_VF:
 		return number == 1 && values->is_vf;
 	case OF_PF:

@@ -140,14 +140,6 @@ static const struct {
 	{ IB "1/hw_rev", "1a\n" },
 	{ PCI "00.0/numa_node", "0\n" },
 	{ PCI "00.0/max_vfs", "0\n" },
-	{ PCI "00.0/max_link_speed", "8.0 GT/s PCIe\n" },
-	{ PCI "00.0/max_link_width", "16\n" },
-	{ PCI "00.0/current_link_speed", "8.0 GT/s PCIe\n" },
-	{ PCI "00.0/current_link_width", "16\n" },
-	/* A virtual function's. */
-	{ PCI "02.0/max_link_width", "16\n" },
-	{ PCI "02.0/current_link_speed", "Unknown\n" },
-	{ PCI "02.0/current_link_width", "0\n" },
 	{ PCI "00.0/infiniband/mlx5_0/hca_type", "MT4119\n" },
 	{ V "uverbs1/device/vendor", "0x15b3\n" },
 	{ PCI "02.0/device", "0x1018\n" },
@@ -204,30 +196,6 @@ test_functions(void **state)
 	assert_setting(1, "\nSpoofCheck : OFF\nTrust      : ON\n");
 	snprintf(path, sizeof(path), "%s/" PCI "00.0/physfn", dir);
 	assert_int_not_equal(lstat(path, &status), 0); /* none */
-}
-
-/** They are those of the node that numa_node names. */
-static void
-test_near_cpus(void **state)
-{
-	static const char *const names[][2] = { { "cpumap", "local_cpus" },
-		{ "cpulist", "local_cpulist" } };
-
-	(void)state;
-	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		char path[128], wanted[1024], found[1024];
-		FILE *file;
-
-		snprintf(path, sizeof(path), "/sys/devices/system/node/node0/%s", names[i][0]);
-		file = fopen(path, "r");
-		if (file == NULL)
-			skip();
-		assert_non_null(fgets(wanted, sizeof(wanted), file));
-		fclose(file);
-		snprintf(path, sizeof(path), PCI "01.0/%s", names[i][1]);
-		read_text(path, found, sizeof(found));
-		assert_string_equal(found, wanted);
-	}
 }
 
 /** VPP reads the identity from it (vlib/linux/pci.c), and fails if it is shorter. */
@@ -590,7 +558,6 @@ main(void)
 		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_config),
-		cmocka_unit_test(test_near_cpus),
 		cmocka_unit_test(test_resource),
 		cmocka_unit_test(test_classes_lead_into_the_device),
 		cmocka_unit_test(test_driver_link),
