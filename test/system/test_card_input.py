@@ -38,12 +38,12 @@ FULL = r"""
 import os, subprocess, sys
 softhca, strict = sys.argv[1], sys.argv[2:]
 os.makedirs("/run/softhca", exist_ok=True)
-subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k,mode=755", "none", "/run/softhca"], check=True)
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=755", "none", "/run/softhca"], check=True)
 def say(*words):
     return subprocess.run([softhca, *words], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
 ups = 0
-for free in range(0, 120, 3):
+for free in range(0, 240, 6):
     with open("/run/softhca/fill", "wb") as fill:
         room = os.statvfs("/run/softhca").f_bavail - free
         if room > 0:
