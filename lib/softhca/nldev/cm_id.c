@@ -8,13 +8,19 @@
 #include "nldev/call.h"
 #include "ucma/ucma.h"
 
+/** List those at the port that was asked for, if one was. */
 static int
 list(const struct shca_nldev_call *call, unsigned int device, struct shca_ucma_tracked **ids,
 	size_t *nb)
 {
+	const struct nlattr *port = call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX];
+
 	*ids = NULL;
 	*nb = 0;
-	return call->nldev->ucma != NULL ? shca_ucma_track(call->nldev->ucma, device, ids, nb) : 0;
+	return call->nldev->ucma != NULL
+		? shca_ucma_track(call->nldev->ucma, device,
+			  port != NULL ? mnl_attr_get_u32(port) : 0, ids, nb)
+		: 0;
 }
 
 size_t
@@ -68,21 +74,6 @@ shca_nldev_cm_id_doit(struct shca_nldev_call *call)
 	return ret != 0 ? ret : -ENOENT;
 }
 
-/** Those at the port that was asked for, if one was. */
-static void
-keep_port(struct shca_nldev_call *call)
-{
-	const struct nlattr *port = call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX];
-	size_t nb = 0;
-
-	if (port == NULL)
-		return;
-	for (size_t i = 0; i < call->nb_cm_ids; i++)
-		if (call->cm_ids[i].port == mnl_attr_get_u32(port))
-			call->cm_ids[nb++] = call->cm_ids[i];
-	call->nb_cm_ids = nb;
-}
-
 int
 shca_nldev_cm_id_dump(struct shca_nldev_call *call, unsigned int index)
 {
@@ -92,10 +83,8 @@ shca_nldev_cm_id_dump(struct shca_nldev_call *call, unsigned int index)
 
 	if (ret == 0)
 		ret = shca_nldev_check_port(call, device);
-	if (ret == 0 && index == 0) {
+	if (ret == 0 && index == 0)
 		ret = list(call, device, &call->cm_ids, &call->nb_cm_ids);
-		keep_port(call);
-	}
 	if (ret != 0 || index >= call->nb_cm_ids)
 		return ret;
 	shca_nldev_put_handle(call->message, device);

@@ -193,9 +193,11 @@ static const uint8_t linux_states[] = {
 /** @return whether Linux has attached it to the device: cma.c cma_attach_to_dev(), and for one that
  * listens at all cma_listen_on_dev(). */
 static bool
-is_at(const struct shca_id *id, unsigned int device)
+is_at(const struct shca_id *id, unsigned int device, uint32_t port)
 {
 	if (id->state == SHCA_ID_REMOVED)
+		return false;
+	if (port != 0 && !(id->has_gid && id->gid.port == port))
 		return false;
 	return id->has_gid ? id->gid.device == device : id->state == SHCA_ID_LISTEN;
 }
@@ -217,8 +219,8 @@ track(const struct shca_id *id)
 }
 
 int
-shca_ucma_track(
-	struct shca_ucma *ucma, unsigned int device, struct shca_ucma_tracked **ids, size_t *nb)
+shca_ucma_track(struct shca_ucma *ucma, unsigned int device, uint32_t port,
+	struct shca_ucma_tracked **ids, size_t *nb)
 {
 	const struct shca_id *id;
 	uint32_t number = 0;
@@ -230,7 +232,7 @@ shca_ucma_track(
 	for (; (id = shca_idtable_next(&ucma->ids, &number)) != NULL; number++) {
 		struct shca_ucma_tracked *more;
 
-		if (!is_at(id, device))
+		if (!is_at(id, device, port))
 			continue;
 		more = realloc(*ids, (*nb + 1) * sizeof(*more));
 		if (more == NULL) {

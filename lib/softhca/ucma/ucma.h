@@ -108,10 +108,10 @@ uint64_t shca_ucma_step(struct shca_ucma *ucma);
 /** List the ends here of open files, for poll(2): POLLHUP says that a program has gone. @return how
  * many, at most @p max. */
 unsigned int shca_ucma_files(struct shca_ucma *ucma, struct pollfd *pollfds, unsigned int max);
-/** List the identifiers at a device, old ones first. @param[out] ids to be freed; NULL: there are
- * none @return 0 or -ENOMEM */
-int shca_ucma_track(
-	struct shca_ucma *ucma, unsigned int device, struct shca_ucma_tracked **ids, size_t *nb);
+/** List the identifiers at a device, old ones first. @param port 0: at any or none @param[out] ids
+ * to be freed; NULL: there are none @return 0 or -ENOMEM */
+int shca_ucma_track(struct shca_ucma *ucma, unsigned int device, uint32_t port,
+	struct shca_ucma_tracked **ids, size_t *nb);
 /** @return identifiers of connections, for tests. */
 unsigned int shca_ucma_nb_ids(struct shca_ucma *ucma);
 

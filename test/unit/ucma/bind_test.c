@@ -309,18 +309,25 @@ test_waits_in_vain(void **state)
 	rig_close(&rig);
 }
 
-/** @return how many identifiers Linux would have at a device. */
+/** @return how many identifiers Linux would have at a port of a device, or with 0 at the device. */
 static size_t
-tracked_at(struct rig *rig, unsigned int device, struct shca_ucma_tracked *first)
+tracked_at_port(
+	struct rig *rig, unsigned int device, uint32_t port, struct shca_ucma_tracked *first)
 {
 	struct shca_ucma_tracked *ids;
 	size_t nb;
 
-	assert_int_equal(shca_ucma_track(rig->ucma, device, &ids, &nb), 0);
+	assert_int_equal(shca_ucma_track(rig->ucma, device, port, &ids, &nb), 0);
 	if (nb != 0)
 		*first = ids[0];
 	free(ids);
 	return nb;
+}
+
+static size_t
+tracked_at(struct rig *rig, unsigned int device, struct shca_ucma_tracked *first)
+{
+	return tracked_at_port(rig, device, 0, first);
 }
 
 /** One that is bound is at its device; one for all addresses is at each, once it listens. */
@@ -339,6 +346,8 @@ test_tracked(void **state)
 	assert_int_equal(tracked_at(&rig, 0, &first), 1);
 	assert_int_equal(first.number, bound);
 	assert_int_equal(first.port, 1);
+	assert_int_equal(tracked_at_port(&rig, 0, 1, &first), 1);
+	assert_int_equal(tracked_at_port(&rig, 0, 2, &first), 0);
 	assert_int_equal(first.state, 7); /* RDMA_CM_ADDR_BOUND */
 	assert_int_equal(first.space, RDMA_PS_TCP);
 	assert_int_equal(first.pid, getpid());
@@ -352,6 +361,7 @@ test_tracked(void **state)
 	assert_int_equal(rig_listen(&rig, any, 1), 0);
 	assert_int_equal(tracked_at(&rig, 1, &first), 1);
 	assert_int_equal(first.port, 0);
+	assert_int_equal(tracked_at_port(&rig, 1, 1, &first), 0);
 	assert_int_equal(first.state, 8); /* RDMA_CM_LISTEN */
 	rig_destroy(&rig, any);
 	assert_int_equal(tracked_at(&rig, 1, &first), 0);
