@@ -39,8 +39,7 @@ def sniffed_port(huge, namespace):
 
 
 def ping(namespace, count):
-    text = namespace.run("ping", "-c", count, "-i", "0.05", "-W", "10", KERNEL, check=False)
-    return int(re.search(r"(\d+) received", text).group(1))
+    return namespace.ping(KERNEL, count)
 
 
 def icmp_types(capture):

@@ -87,6 +87,11 @@ class Namespace:
     def run(self, *argv, check=True):
         return run("ip", "netns", "exec", self.name, *argv, check=check)
 
+    def ping(self, address, nb=5, *options, wait=20):
+        """How many of `nb` pings are answered, each asked alone: of several at once ping waits for the last answers but twice as
+        long as the slowest of the others took, whatever -W says."""
+        return sum(" 1 received" in self.run("ping", "-c", "1", "-W", wait, *options, address, check=False) for _ in range(nb))
+
     def popen(self, *argv):
         return subprocess.Popen(["ip", "netns", "exec", self.name] + [str(arg) for arg in argv],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -2,7 +2,6 @@
 """Open vSwitch with its datapath of DPDK, on ports of the driver whose wires lead to hosts: namespaces with an address each."""
 import contextlib
 import os
-import re
 import subprocess
 
 import pytest
@@ -24,16 +23,8 @@ class Host:
     def __init__(self, wire, address):
         self.wire, self.address, self.space = wire, address, host.Namespace()
 
-    def answers(self, nb, other, *options):
-        """Of `nb` pings, each of which has a second if it is alone."""
-        text = self.space.run("ping", "-c", str(nb), "-i", "0.1", "-W", "20" if nb > 1 else "1", *options, other.address, check=False)
-        return int(re.search(r"(\d+) received", text)[1])
-
-    def ping(self, other, *options):
-        """The number of answers to five pings, once there is a way: hosts, wires and switch see at different times that a port has
-        come up, and what is sent meanwhile is lost."""
-        until(lambda: self.answers(1, other, *options) == 1)
-        return self.answers(5, other, *options)
+    def ping(self, other, *options, **how):
+        return self.space.ping(other.address, 5, *options, **how)
 
 
 class Daemon:
@@ -87,8 +78,15 @@ class Switch:
     def output(self):
         return self.daemon.output()
 
+    def change(self, *words):
+        """As set(), done when the ports have been restarted for it, too. The daemon says that it has a configuration before it gives
+        that to its datapath, in the next round of its main loop; each command of ovs-appctl's is answered in a round of its own."""
+        self.set(*words)
+        for _ in range(2):
+            self.tell("version")
+
     def set(self, *words):
-        """A command of ovs-vsctl's, done when the daemon has done it; what it prints."""
+        """A command of ovs-vsctl's, done when the daemon has its configuration; what it prints."""
         done = subprocess.run([VSCTL, f"--db={self.remote}", f"--timeout={PATIENCE}", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, check=False)
         assert done.returncode == 0, (words, done.stdout, self.output()[-3000:])
@@ -101,8 +99,8 @@ class Switch:
         return host.run("ovs-appctl", "-t", self.control, *words)
 
     def add(self, index):
-        self.set("add-port", self.bridge, f"p{index}", "--", "set", "Interface", f"p{index}", "type=dpdk",
-                 f"options:dpdk-devargs={mode.vdev(f'net_mlx5dv{index},ibdev=mlx5_{index}')}")
+        self.change("add-port", self.bridge, f"p{index}", "--", "set", "Interface", f"p{index}", "type=dpdk",
+                    f"options:dpdk-devargs={mode.vdev(f'net_mlx5dv{index},ibdev=mlx5_{index}')}")
         assert self.get(f"p{index}", "error") == "[]"
 
 
