@@ -121,8 +121,9 @@ def fill(words, server, client):
 # rping is done, and closes the channel of events before a thread of its own waits there for the next. Its server tells.
 CLOSED = re.compile(r"\A(client DISCONNECT EVENT\.\.\.\n)?rdma_get_cm_event: Bad file descriptor\n\Z")
 # perftest with -R, and uDAPL's dtestx: the server has told the client by TCP to go on before it calls rdma_listen(). A client that
-# is faster is rejected (RDMA_CM_EVENT_REJECTED is 8) and ends, and its server waits for ever.
-REJECTED = re.compile("Unexpected CM event bl blka 8|non-consumer REJ, reason=8")
+# is faster is rejected (RDMA_CM_EVENT_REJECTED is 8) and ends, and its server waits for ever: of perftest's, for the second of two
+# connections, so that another client's first would be taken for it.
+REJECTED = re.compile("Unexpected CM event bl blka 8|RDMA_CM_EVENT_REJECTED; error: 8|non-consumer REJ, reason=8")
 
 
 def run_client(argv, wanted=lambda status, text: status == 0):
