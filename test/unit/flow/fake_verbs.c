@@ -474,6 +474,16 @@ fake_assert_empty(void)
 }
 
 void
+fake_assert_no_dests(void)
+{
+	const struct mdv_flow_dests *dests = &fake.port.flow->dests;
+
+	for (unsigned int i = 0; i < MDV_FLOW_DEST_BUCKETS; i++)
+		assert_true(LIST_EMPTY(&dests->buckets[i]));
+	assert_true(LIST_EMPTY(&dests->bare));
+}
+
+void
 fake_start_isolated(void)
 {
 	fake_init_flow();

@@ -127,6 +127,8 @@ void fake_end_flow(void);
 void fake_arm(unsigned int nth, int code);
 /** No verbs object is left. */
 void fake_assert_empty(void);
+/** The port's rules share no destination. */
+void fake_assert_no_dests(void);
 /** @return the number of specs' bytes in @p hex, which may have spaces, now in @p bytes. */
 unsigned int fake_hex(const char *hex, uint8_t *bytes, unsigned int size);
 /** Compare bytes with hex, and say where they part. */

@@ -349,7 +349,7 @@ test_failing_create(void **state)
 				assert_non_null(error.message);
 			fake_assert_empty();
 			assert_true(TAILQ_EMPTY(&fake.port.flow->rules));
-			assert_true(LIST_EMPTY(&fake.port.flow->rss));
+			fake_assert_no_dests();
 		}
 		assert_true(nth > 8);
 		assert_int_equal(fake.nb_flows, rules[i / 4].nb_flows);
@@ -406,7 +406,7 @@ test_failing_start(void **state)
 			break;
 		fake_assert_empty();
 		assert_false(fake.port.flow->active);
-		assert_true(LIST_EMPTY(&fake.port.flow->rss));
+		fake_assert_no_dests();
 	}
 	assert_true(nth > 20);
 	assert_int_equal(fake.nb_flows, 3 * 3 + 3 + 1);

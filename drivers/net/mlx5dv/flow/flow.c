@@ -318,7 +318,6 @@ mdv_flow_init(struct mdv_port *port)
 	TAILQ_INIT(&state->rules);
 	TAILQ_INIT(&state->refused);
 	TAILQ_INIT(&state->defaults);
-	LIST_INIT(&state->rss);
 	state->tables.put = mdv_flow_table_put;
 	mdv_slab_init(&state->slab);
 	ret = mdv_flow_probe(port);

@@ -55,7 +55,7 @@ test_tables(void **state)
 
 	(void)state;
 	fake_init();
-	LIST_INIT(&fake.port.flow->rss);
+	memset(&fake.port.flow->dests, 0, sizeof(fake.port.flow->dests));
 	assert_int_equal(mdv_flow_dest_get(&fake.port, &conf, &pow2), 0);
 	qp = (struct fake_qp *)mdv_flow_dest_qp(pow2);
 	assert_int_equal(qp->fields, 3);
@@ -90,7 +90,7 @@ test_sharing(void **state)
 
 	(void)state;
 	fake_init();
-	LIST_INIT(&fake.port.flow->rss);
+	memset(&fake.port.flow->dests, 0, sizeof(fake.port.flow->dests));
 	assert_int_equal(mdv_flow_dest_get(&fake.port, &conf, &rss), 0);
 	assert_int_equal(mdv_flow_dest_get(&fake.port, &conf, &again), 0);
 	assert_ptr_equal(rss, again);
@@ -135,7 +135,7 @@ test_failures(void **state)
 
 	(void)state;
 	fake_init();
-	LIST_INIT(&fake.port.flow->rss);
+	memset(&fake.port.flow->dests, 0, sizeof(fake.port.flow->dests));
 	for (nth = 1;; nth++) {
 		int ret;
 
@@ -145,7 +145,7 @@ test_failures(void **state)
 			break;
 		assert_int_equal(ret, -ENOMEM);
 		fake_assert_empty();
-		assert_true(LIST_EMPTY(&fake.port.flow->rss));
+		fake_assert_no_dests();
 	}
 	assert_int_equal(nth, 5); /* struct, WQ array, table, QP */
 	mdv_flow_dest_put(rss);
@@ -161,6 +161,37 @@ test_failures(void **state)
 	fake.queues_started = false;
 	assert_int_equal(mdv_flow_dest_get(&fake.port, &conf, &rss), -ENODEV);
 	fake_assert_empty();
+}
+
+/** Sets of equal ends are in one bucket. */
+static void
+test_many_sets(void **state)
+{
+	static struct mdv_flow_dest *dests[8 * 8 * 8], *again;
+	uint16_t set[3];
+	struct mdv_flow_dest_conf conf = { 3, key, set, RTE_DIM(set) };
+
+	(void)state;
+	fake_init();
+	memset(&fake.port.flow->dests, 0, sizeof(fake.port.flow->dests));
+	for (unsigned int round = 0; round < 2; round++) {
+		for (unsigned int i = 0; i < RTE_DIM(dests); i++) {
+			set[0] = i % 8;
+			set[1] = i / 8 % 8;
+			set[2] = i / 64;
+			assert_int_equal(mdv_flow_dest_get(&fake.port, &conf,
+						 round == 0 ? &dests[i] : &again),
+				0);
+			assert_true(round == 0 || again == dests[i]);
+		}
+		assert_int_equal(fake.nb_qps, RTE_DIM(dests));
+	}
+	for (unsigned int i = 0; i < RTE_DIM(dests); i++) {
+		mdv_flow_dest_put(dests[i]);
+		mdv_flow_dest_put(dests[i]);
+	}
+	fake_assert_empty();
+	fake_assert_no_dests();
 }
 
 static void
@@ -247,6 +278,7 @@ main(void)
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_sharing),
 		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_many_sets),
 		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_expand),
 		cmocka_unit_test(test_tunnels),

@@ -15,7 +15,7 @@
 struct mdv_flow_dest {
 	LIST_ENTRY(mdv_flow_dest) next;
 	uint32_t refs;
-	bool bare, receives; /* of a bare QP: it has a receive queue */
+	bool receives; /* of a bare QP: it has a receive queue */
 	uint64_t fields;
 	uint8_t key[MDV_RSS_KEY_BYTES];
 	struct ibv_cq *cq; /* of a bare QP only */
@@ -29,12 +29,22 @@ static bool
 rss_equal(
 	const struct mdv_flow_dest *rss, const struct mdv_flow_dest_conf *conf, uint32_t nb_queues)
 {
-	return !rss->bare && rss->fields == conf->fields && rss->nb_queues == nb_queues &&
+	return rss->fields == conf->fields && rss->nb_queues == nb_queues &&
 		rss->queues[0] == conf->queues[0] &&
 		(nb_queues == 1 ||
 			memcmp(rss->queues, conf->queues, nb_queues * sizeof(rss->queues[0])) ==
 				0) &&
 		(conf->fields == 0 || memcmp(rss->key, conf->key, sizeof(rss->key)) == 0);
+}
+
+/** Sets of queues are mostly ranges: their ends tell them apart. Each of 256 single queues has a
+ * bucket of its own, as 37 is odd. */
+static unsigned int
+rss_bucket(const struct mdv_flow_dest_conf *conf, uint32_t nb_queues)
+{
+	const uint32_t ends = conf->queues[0] + 36u * conf->queues[nb_queues - 1];
+
+	return (ends + 101u * nb_queues) % MDV_FLOW_DEST_BUCKETS;
 }
 
 static int
@@ -110,10 +120,11 @@ mdv_flow_dest_get(
 {
 	/* Without hashed fields the table has one entry; the kernel refuses larger ones. */
 	uint32_t nb_queues = conf->fields != 0 ? conf->nb_queues : 1;
+	const unsigned int bucket = rss_bucket(conf, nb_queues);
 	struct mdv_flow_dest *rss;
 	int ret;
 
-	LIST_FOREACH (rss, &port->flow->rss, next) {
+	LIST_FOREACH (rss, &port->flow->dests.buckets[bucket], next) {
 		if (rss_equal(rss, conf, nb_queues)) {
 			rss->refs++;
 			*out = rss;
@@ -134,7 +145,7 @@ mdv_flow_dest_get(
 	ret = rss_qp_create(port, rss);
 	if (ret != 0)
 		goto destroy_table;
-	LIST_INSERT_HEAD(&port->flow->rss, rss, next);
+	LIST_INSERT_HEAD(&port->flow->dests.buckets[bucket], rss, next);
 	*out = rss;
 	return 0;
 destroy_table:
@@ -182,8 +193,8 @@ mdv_flow_dest_get_bare(struct mdv_port *port, bool receives, struct mdv_flow_des
 	struct mdv_flow_dest *rss;
 	int ret;
 
-	LIST_FOREACH (rss, &port->flow->rss, next) {
-		if (rss->bare && rss->receives == receives) {
+	LIST_FOREACH (rss, &port->flow->dests.bare, next) {
+		if (rss->receives == receives) {
 			rss->refs++;
 			*out = rss;
 			return 0;
@@ -193,14 +204,13 @@ mdv_flow_dest_get_bare(struct mdv_port *port, bool receives, struct mdv_flow_des
 	if (rss == NULL)
 		return -ENOMEM;
 	rss->refs = 1;
-	rss->bare = true;
 	rss->receives = receives;
 	ret = rss_bare_create(port, rss);
 	if (ret != 0) {
 		free(rss);
 		return ret;
 	}
-	LIST_INSERT_HEAD(&port->flow->rss, rss, next);
+	LIST_INSERT_HEAD(&port->flow->dests.bare, rss, next);
 	*out = rss;
 	return 0;
 }

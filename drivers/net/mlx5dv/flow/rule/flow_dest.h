@@ -10,12 +10,22 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "flow/match/rss.h"
 
 struct ibv_qp;
 struct mdv_port;
 struct mdv_flow_dest;
+
+#define MDV_FLOW_DEST_BUCKETS 256u
+
+/** The port's destinations. Rules may spread over all of its queues: a list of all would be long.
+ */
+struct mdv_flow_dests {
+	LIST_HEAD(, mdv_flow_dest) buckets[MDV_FLOW_DEST_BUCKETS]; /**< by queues */
+	LIST_HEAD(, mdv_flow_dest) bare;                           /**< of no queue of the port */
+};
 
 /** The properties by which destinations differ. */
 struct mdv_flow_dest_conf {

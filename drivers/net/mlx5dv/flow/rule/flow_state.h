@@ -15,14 +15,13 @@
 
 #include "base/slab.h"
 #include "flow/place/flow_level.h"
+#include "flow_dest.h"
 #include "flow_form.h"
 #include "flow_indirect.h"
 #include "flow_modify_object.h"
 
-struct mdv_flow_dest;
 struct mdv_flow_queue;
 
-LIST_HEAD(mdv_flow_dest_list, mdv_flow_dest);
 TAILQ_HEAD(mdv_flow_list, rte_flow);
 TAILQ_HEAD(mdv_flow_default_list, mdv_flow_default_rule);
 
@@ -49,7 +48,7 @@ struct mdv_flow_state {
 	struct mdv_flow_list rules;   /**< in creation order */
 	struct mdv_flow_list refused; /**< rules of flow queues that the device refused */
 	struct mdv_flow_default_list defaults;
-	struct mdv_flow_dest_list rss; /**< destinations in use, shared by reference count */
+	struct mdv_flow_dests dests; /**< destinations in use, shared by reference count */
 	struct mdv_flow_modify_objects
 		modify_objects;        /**< modify objects in use, shared in the same way */
 	uint8_t nb_priorities;         /**< probed number of verbs priorities */
