@@ -93,7 +93,7 @@ shca_connection_drop(const struct shca_connection *connection)
 
 /** @return 0 or a negative errno */
 static int
-make_link(const char *dir, struct shca_connection *connection)
+make_connection(const char *dir, struct shca_connection *connection)
 {
 	struct sockaddr_un where;
 	char path[PATH_MAX];
@@ -162,7 +162,7 @@ take_idle(struct shca_connection *connection)
  * thread waits for a connection of those that were made before. @return whether one came back
  */
 static bool
-await_link(struct timespec *until)
+await_returned(struct timespec *until)
 {
 	if (nb_own != 0 || root.nb_used == 0)
 		return false;
@@ -184,9 +184,9 @@ shca_connection_take(const char *dir, struct shca_connection *connection)
 		use(dir);
 	while (!take_idle(connection)) {
 		pthread_mutex_unlock(&root.lock);
-		ret = make_link(root.dir, connection);
+		ret = make_connection(root.dir, connection);
 		pthread_mutex_lock(&root.lock);
-		if (ret == 0 || (root.nb_idle == 0 && !await_link(&until)))
+		if (ret == 0 || (root.nb_idle == 0 && !await_returned(&until)))
 			break;
 		ret = 0;
 	}
