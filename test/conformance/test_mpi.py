@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open MPI over UCX, unmodified: two ranks on one card pass messages round (test/mpi/ring.c), and reach into each other's
-memory (test/mpi/window.c)."""
+"""Open MPI over UCX or libfabric, unmodified: two ranks on one card pass messages round (test/mpi/ring.c), and reach into each
+other's memory (test/mpi/window.c)."""
 import os
 import shutil
 import subprocess
@@ -9,6 +9,7 @@ import pytest
 from harness import card as cards
 from harness import paths
 from harness.patience import PATIENCE
+from harness.places import one_host
 
 pytestmark = pytest.mark.skipif(shutil.which("mpicc") is None or shutil.which("mpirun") is None,
                                 reason="openmpi-bin or libopenmpi-dev is not installed")
@@ -57,4 +58,33 @@ def test_windows(transports, window):
     """Puts, gets and atomics by Open MPI's own use of UCX (osc)."""
     argv = [{"^ucx": "ucx"}.get(word, word) for word in RUN] + ["--mca", "osc_ucx_tls", "any", "--mca", "osc_ucx_devices", "any"]
     status, text = run(transports, 2, window, argv)
+    assert status == 0 and "2 ranks, 0 numbers wrong" in text, text
+
+
+# Reliable datagrams of libfabric above those of verbs, or above connections.
+PROVIDERS = ["verbs;ofi_rxd", pytest.param("verbs;ofi_rxm", marks=pytest.mark.long)]
+
+
+def run_by_libfabric(provider, program, tmp_path):
+    argv = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca",
+            "mtl_ofi_provider_include", provider, "--mca", "btl", "self", "--mca", "osc", "pt2pt"]
+    # ofi_rxm: as test_libfabric.py says.
+    env = dict(os.environ, FI_OFI_RXM_CM_PROGRESS_INTERVAL="2000000")
+    with one_host(tmp_path) as (end, _):
+        done = subprocess.run(end.argv(*argv, "-np", "2", program), stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=PATIENCE, env=env, check=False)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_ring_by_libfabric(provider, ring, tmp_path):
+    status, text = run_by_libfabric(provider, ring, tmp_path)
+    assert status == 0 and "2 ranks, 0 bytes wrong" in text, text
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_windows_by_libfabric(provider, window, tmp_path):
+    """Puts, gets and atomics as messages."""
+    status, text = run_by_libfabric(provider, window, tmp_path)
     assert status == 0 and "2 ranks, 0 numbers wrong" in text, text
