@@ -26,11 +26,12 @@ hears(struct check *check, const unsigned int *nb_events, unsigned int before, u
 	const uint64_t end = check_wait_end(check);
 	struct rte_eth_link link = { 0 };
 	unsigned int nb;
+	int ret;
 
 	do {
 		nb = __atomic_load_n(nb_events, __ATOMIC_ACQUIRE);
-		(void)rte_eth_link_get_nowait(check->port[CHECK_PORT].id, &link);
-		if (nb != before && link.link_status == status)
+		ret = rte_eth_link_get_nowait(check->port[CHECK_PORT].id, &link);
+		if (ret == 0 && nb != before && link.link_status == status)
 			return true;
 	} while (check_wait_on(end));
 	(void)check_fail(check, "%s: %u events, and the link is %s",
