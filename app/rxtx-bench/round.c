@@ -24,6 +24,8 @@
 #define WARM_PKTS 64u
 /** The same of a sending one, in bursts. */
 #define WARM_BURSTS 2u
+/** Descriptors that each frame takes in a ring for frames that may be scattered: both drivers. */
+#define SEGS 4u
 
 const char *bench_freeze, *bench_thaw;
 bool bench_steps;
@@ -214,8 +216,9 @@ receive_all(struct bench_port *port, const struct bench_case *how, unsigned int 
 	port->received += done;
 }
 
+/** @return the frames that wait, of which a queue counts the descriptors. */
 static unsigned int
-waiting(const struct bench_port *port)
+waiting(const struct bench_port *port, const struct bench_case *how)
 {
 	unsigned int nb = 0;
 
@@ -224,7 +227,7 @@ waiting(const struct bench_port *port)
 
 		nb += count > 0 ? count : 0;
 	}
-	return nb;
+	return how->room != 0 ? nb / SEGS : nb;
 }
 
 /** Receive the sent frames; the device decides their number (TSO). Then it has completed all WQEs,
@@ -287,7 +290,7 @@ receive_counted(struct bench_port *port, const struct bench_case *how, unsigned 
 		send_all(port, how, nb);
 	if (ret == 0)
 		ret = device(bench_thaw);
-	while (ret == 0 && waiting(port) < nb && rte_rdtsc() < end)
+	while (ret == 0 && waiting(port, how) < nb && rte_rdtsc() < end)
 		rte_pause();
 	if (ret == 0)
 		ret = bench_trace_count(port, how, nb);
@@ -302,7 +305,7 @@ bring(struct bench_port *port, const struct bench_case *how, unsigned int nb)
 	const uint64_t end = rte_rdtsc() + PATIENCE * rte_get_tsc_hz();
 
 	send_all(port, how, nb);
-	while (waiting(port) < nb && rte_rdtsc() < end)
+	while (waiting(port, how) < nb && rte_rdtsc() < end)
 		rte_pause();
 }
 
@@ -310,7 +313,7 @@ static int
 receive_round(struct bench_port *port, const struct bench_case *how, struct bench_round *round)
 {
 	/* A ring for frames that may be scattered has fewer places. */
-	const unsigned int nb = how->room != 0 ? BENCH_BATCH / 4 : BENCH_BATCH;
+	const unsigned int nb = how->room != 0 ? BENCH_BATCH / SEGS : BENCH_BATCH;
 	int ret = port->is_bare ? bench_bare_rx_complete(nb / port->nb_queues)
 				: bench_port_frames(port, how, pkts, nb);
 

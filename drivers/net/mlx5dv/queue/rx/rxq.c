@@ -560,9 +560,11 @@ mdv_rxq_count(void *queue)
 	if (rxq == NULL)
 		return -EINVAL;
 	mdv_cq_look(&rxq->objs.cq, rxq->pos.cq_ci, UINT32_MAX);
-	return nb_waiting(rxq, rxq->ring.mask + 1);
+	/* A packet uses all descriptors of its WQE: a full ring has as many as were asked for. */
+	return nb_waiting(rxq, rxq->ring.mask + 1) << rxq->ring.log2_segs;
 }
 
+/** @return whether the WQE at @p offset from the next one has a packet. */
 static bool
 is_waiting(const struct mdv_rxq *rxq, uint16_t offset)
 {
@@ -582,6 +584,8 @@ mdv_rxq_descriptor_status(void *queue, uint16_t offset)
 	/* Not set up. */
 	if (rxq == NULL)
 		return -ENODEV;
+	/* Of a queue that scatters packets, a WQE is several descriptors. */
+	offset >>= rxq->ring.log2_segs;
 	if (offset > rxq->ring.mask)
 		return -EINVAL;
 	if (offset >= rxq->pos.wqe_pi - rxq->pos.wqe_ci)

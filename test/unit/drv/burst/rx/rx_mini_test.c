@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks of compressed CQEs: taken in pieces, with errors and stops in between, and malformed
  * ones. */
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -67,16 +68,20 @@ static void
 check_status(unsigned int nb_waiting)
 {
 	const struct mdv_rxq *rxq = &rx_rig.rxq;
+	const uint8_t log2_segs = rxq->ring.log2_segs;
+	const uint16_t nb_desc = RX_RIG_WQES << log2_segs;
 	uint16_t i;
 
-	assert_int_equal(mdv_rxq_count(&rx_rig.rxq), nb_waiting);
-	for (i = 0; i < RX_RIG_WQES; i++) {
-		const int want = i >= rxq->pos.wqe_pi - rxq->pos.wqe_ci ? RTE_ETH_RX_DESC_UNAVAIL
-			: i < nb_waiting                                ? RTE_ETH_RX_DESC_DONE
-									: RTE_ETH_RX_DESC_AVAIL;
+	assert_int_equal(mdv_rxq_count(&rx_rig.rxq), nb_waiting << log2_segs);
+	for (i = 0; i < nb_desc; i++) {
+		const unsigned int wqe = i >> log2_segs;
+		const int want = wqe >= rxq->pos.wqe_pi - rxq->pos.wqe_ci ? RTE_ETH_RX_DESC_UNAVAIL
+			: wqe < nb_waiting                                ? RTE_ETH_RX_DESC_DONE
+									  : RTE_ETH_RX_DESC_AVAIL;
 
 		assert_int_equal(mdv_rxq_descriptor_status(&rx_rig.rxq, i), want);
 	}
+	assert_int_equal(mdv_rxq_descriptor_status(&rx_rig.rxq, nb_desc), -EINVAL);
 }
 
 static void
