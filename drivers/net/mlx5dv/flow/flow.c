@@ -116,6 +116,8 @@ flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 
 	(void)error;
 	pthread_mutex_lock(&port->flow->lock);
+	/* A queue belongs to its thread, which drops what waits there at the push. */
+	__atomic_add_fetch(&port->flow->async.nb_flushes, 1, __ATOMIC_RELAXED);
 	flow_flush_list(port, &port->flow->rules);
 	flow_flush_list(port, &port->flow->refused);
 	pthread_mutex_unlock(&port->flow->lock);

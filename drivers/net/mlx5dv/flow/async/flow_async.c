@@ -223,6 +223,18 @@ async_do(struct mdv_port *port, struct mdv_flow_queue *queue, struct mdv_flow_as
 	return ret;
 }
 
+/** Under flow.lock. Drop a rule that was still to come when all were flushed: its handle is invalid
+ * since then (rte_flow.h), so nobody could destroy it. @return whether it is one */
+static bool
+async_drop_flushed(struct mdv_port *port, struct mdv_flow_async_op *op)
+{
+	if (op->what != MDV_FLOW_ASYNC_CREATE || op->nb_flushes == port->flow->async.nb_flushes)
+		return false;
+	mdv_flow_rule_free(port, op->flow);
+	op->status = RTE_FLOW_OP_SUCCESS;
+	return true;
+}
+
 /** Do the operations before @p end. A result has no room for the reason of a refusal, so the log
  * has it. */
 static void
@@ -234,7 +246,7 @@ async_do_until(struct mdv_port *port, uint32_t queue_id, uint32_t end)
 		struct mdv_flow_async_op *op = async_op(queue, queue->done++);
 		struct rte_flow_error error = { .message = NULL };
 
-		if (async_do(port, queue, op, &error) == 0)
+		if (async_drop_flushed(port, op) || async_do(port, queue, op, &error) == 0)
 			continue;
 		if (op->what == MDV_FLOW_ASYNC_CREATE)
 			mdv_flow_rule_refuse(port, op->flow);
@@ -258,6 +270,9 @@ async_give(struct mdv_port *port, uint32_t queue_id, bool postpone, struct rte_f
 		async_do_until(port, queue_id, queue->given);
 		ret = async_do(port, queue, async_op(queue, queue->given), error);
 		pthread_mutex_unlock(&port->flow->lock);
+	} else {
+		async_op(queue, queue->given)->nb_flushes =
+			__atomic_load_n(&port->flow->async.nb_flushes, __ATOMIC_RELAXED);
 	}
 	if (ret != 0)
 		return ret;

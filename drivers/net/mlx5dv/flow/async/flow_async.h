@@ -43,9 +43,10 @@ struct mdv_flow_async_op {
 		struct rte_flow_action_handle *handle;
 	};
 	void *user_data;
-	void *data;     /**< ACTION_UPDATE: the new action; ACTION_QUERY: room for the answer */
-	uint8_t what;   /**< enum mdv_flow_async_what */
-	uint8_t status; /**< enum rte_flow_op_status, when done */
+	void *data; /**< ACTION_UPDATE: the new action; ACTION_QUERY: room for the answer */
+	uint32_t nb_flushes; /**< of the port when a postponed operation was accepted */
+	uint8_t what;        /**< enum mdv_flow_async_what */
+	uint8_t status;      /**< enum rte_flow_op_status, when done */
 };
 
 struct mdv_flow_queue {

@@ -41,6 +41,7 @@ struct mdv_flow_tables {
 struct mdv_flow_async {
 	uint16_t nb_queues;
 	struct mdv_flow_queue **queues;
+	uint32_t nb_flushes; /**< rte_flow_flush(): rules that waited then do not come any more */
 };
 
 struct mdv_flow_state {
