@@ -302,7 +302,7 @@ rx_metadata_negotiate(struct rte_eth_dev *dev, uint64_t *features)
 }
 
 /* clang-format off */
-/** Operations that need shared memory only: the same in every process. */
+/** Operations that need shared memory and the netdev's index only: the same in every process. */
 #define ANY_PROCESS_OPS \
 	.stats_get = mdv_stats_get, \
 	.stats_reset = mdv_stats_reset, \
@@ -318,6 +318,8 @@ rx_metadata_negotiate(struct rte_eth_dev *dev, uint64_t *features)
 	.rx_burst_mode_get = mdv_burst_rx_mode_get, \
 	.tx_burst_mode_get = mdv_burst_tx_mode_get, \
 	.fw_version_get = fw_version_get, \
+	.get_module_info = mdv_ethtool_module_info, \
+	.get_module_eeprom = mdv_ethtool_module_eeprom, \
 	.dev_supported_ptypes_get = mdv_ethdev_supported_ptypes_get, \
 	.tx_done_cleanup = mdv_tx_done_cleanup, \
 	.reta_query = mdv_reta_query, \
@@ -367,8 +369,6 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.read_clock = read_clock,
 	.flow_ctrl_get = mdv_ethtool_flow_ctrl_get,
 	.flow_ctrl_set = mdv_ethtool_flow_ctrl_set,
-	.get_module_info = mdv_ethtool_module_info,
-	.get_module_eeprom = mdv_ethtool_module_eeprom,
 	.flow_ops_get = flow_ops_get,
 	.rx_metadata_negotiate = rx_metadata_negotiate,
 };

@@ -9,6 +9,7 @@
 #include "ethdev/ethdev.h"
 #include "flow/flow.h"
 #include "flow/match/rss.h"
+#include "kernel/ethtool.h"
 #include "port/link.h"
 #include "queue/rx/rxq.h"
 #include "queue/tx/tx_limits.h"
@@ -388,6 +389,17 @@ nothing_is_written_under_the_lock(void **state)
 	fclose(file);
 }
 
+/** As with DPDK's own driver: dpdk-proc-info asks for it, which is a secondary process. */
+static void
+every_process_reads_the_module(void **state)
+{
+	(void)state;
+	assert_ptr_equal(mdv_ethdev_ops.get_module_info, mdv_ethtool_module_info);
+	assert_ptr_equal(mdv_ethdev_secondary_ops.get_module_info, mdv_ethtool_module_info);
+	assert_ptr_equal(mdv_ethdev_ops.get_module_eeprom, mdv_ethtool_module_eeprom);
+	assert_ptr_equal(mdv_ethdev_secondary_ops.get_module_eeprom, mdv_ethtool_module_eeprom);
+}
+
 int
 main(void)
 {
@@ -405,6 +417,7 @@ main(void)
 		cmocka_unit_test_setup(what_else_is_asked, port_make),
 		cmocka_unit_test_setup(queues_that_are_not_set_up_are_not_told, port_make),
 		cmocka_unit_test_setup(nothing_is_written_under_the_lock, port_make),
+		cmocka_unit_test(every_process_reads_the_module),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
