@@ -33,6 +33,14 @@ def test_event_eth_rx_adapter():
     assert "net_null" not in text, text
 
 
+def test_event_eth_rx_adapter_by_interrupts():
+    """Needs: an interrupt for each of 64 Rx queues, which the adapter adds to its epoll and takes out again; of
+    queues that share one it would wait for the first alone."""
+    status, text = run_dpdk_test("event_eth_rx_intr_adapter_autotest", ["wire=loop"], memory=3072)
+    passed(status, text)
+    assert "Tests Passed :       2" in text and "net_null" not in text, text
+
+
 def test_event_eth_tx_adapter_wants_a_port_it_made_itself():
     """Needs: ethdev 0 to be one of its own ring ports. With any port of the machine before them, ours or
     another's, it hangs an unconfigured port into the adapter and is refused: no evidence either way.

@@ -61,7 +61,12 @@ wakes_open(struct mdv_port *port, uint16_t nb)
 	return 0;
 }
 
-/** Make a handle whose descriptors EAL does not read: verbs takes the events. */
+/**
+ * Make a handle whose descriptors EAL does not read: verbs takes the events. Of the types of
+ * handles that leaves VDEV, with counters of 0 bytes, and EXT, but EXT is to tell that all queues
+ * share an interrupt (rte_intr_cap_multiple()): the event Rx adapter would wait for the first one
+ * alone.
+ */
 static struct rte_intr_handle *
 handle_create(const struct mdv_port *port, uint16_t nb)
 {
@@ -72,7 +77,8 @@ handle_create(const struct mdv_port *port, uint16_t nb)
 	if (handle == NULL)
 		return NULL;
 	ret = rte_intr_fd_set(handle, -1);
-	ret |= rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT);
+	ret |= rte_intr_type_set(handle, RTE_INTR_HANDLE_VDEV);
+	ret |= rte_intr_efd_counter_size_set(handle, 0);
 	ret |= rte_intr_nb_efd_set(handle, nb);
 	ret |= rte_intr_vec_list_alloc(handle, NULL, nb);
 	for (i = 0; i < nb && ret == 0; i++) {

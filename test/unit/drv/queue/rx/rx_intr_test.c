@@ -229,7 +229,10 @@ each_queue_has_a_descriptor(void **state)
 	assert_int_equal(device.nb_channels, NB_QUEUES);
 	handle = rig.dev.intr_handle;
 	assert_int_equal(rte_intr_fd_get(handle), -1);
-	assert_int_equal(rte_intr_type_get(handle), RTE_INTR_HANDLE_EXT);
+	/* Each queue has its own, of which EAL reads nothing. */
+	assert_int_equal(rte_intr_cap_multiple(handle), 1);
+	assert_int_equal(rte_intr_type_get(handle), RTE_INTR_HANDLE_VDEV);
+	assert_int_equal(rte_intr_efd_counter_size_get(handle), 0);
 	assert_int_equal(rte_intr_nb_efd_get(handle), NB_QUEUES);
 	for (unsigned int i = 0; i < NB_QUEUES; i++) {
 		assert_int_equal(
