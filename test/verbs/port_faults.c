@@ -147,7 +147,7 @@ open_again(void)
 	return error;
 }
 
-/** Every call on a dead device fails, even the destruction of objects. */
+/** Every call on a dead device fails but those that destroy objects. */
 static void
 ask_the_dead(void)
 {

@@ -22,6 +22,8 @@ static_assert(sizeof(struct ib_uverbs_attr) == 16, "ioctl attribute");
 
 /** The kernel limits a request to its page size. */
 #define REQUEST_BYTES_MAX 4096
+/** The providers' own objects and methods have numbers from here on (UVERBS_ID_NS_SHIFT). */
+#define DRIVER_IDS 0x1000
 
 static const struct shca_method *
 find_method(const struct shca_file *file, uint16_t object_id, uint16_t method_id)
@@ -100,11 +102,13 @@ take_object(struct shca_bundle *bundle, const struct shca_attr_row *row,
 		return attr->eventq != NULL ? 0 : -EBADF;
 	case SHCA_ATTR_NEW_FD:
 		return shca_eventq_create(bundle->file, row->eventq, &attr->eventq);
-	default:
+	case SHCA_ATTR_DESTROY:
 		ret = shca_object_find(bundle->file, row->class, request->data, &attr->object);
-		if (ret == 0 && row->kind == SHCA_ATTR_DESTROY && attr->object->nb_users != 0)
-			ret = -EBUSY;
-		return ret;
+		if (ret == 0 && shca_device_is_dead(bundle->file->dev))
+			shca_object_leave(attr->object);
+		return ret == 0 && attr->object->nb_users != 0 ? -EBUSY : ret;
+	default:
+		return shca_object_find(bundle->file, row->class, request->data, &attr->object);
 	}
 }
 
@@ -331,6 +335,24 @@ run_method(struct shca_bundle *bundle, const struct ib_uverbs_attr *requests, ui
 	return ret;
 }
 
+/** @return whether the method is for a device that is there: one of the core's own that destroys is
+ * not (LX core/rdma_core.c rdma_lookup_get_uobject(), core/uverbs_uapi.c
+ * uverbs_disassociate_api_pre()), and a command says so itself. */
+static bool
+needs_device(const struct shca_bundle *bundle)
+{
+	const struct shca_method *method = bundle->method;
+
+	if (bundle->object_id >= DRIVER_IDS || method->id >= DRIVER_IDS)
+		return true;
+	if (bundle->object_id == UVERBS_OBJECT_DEVICE)
+		return method->id != UVERBS_METHOD_INVOKE_WRITE;
+	for (unsigned int i = 0; i < method->nb_rows; i++)
+		if (method->rows[i].kind == SHCA_ATTR_DESTROY)
+			return false;
+	return true;
+}
+
 /** Check a header and run its method. @param bundle says whose the frame is and where its
  * attributes are; the rest of it is large and set here, as far as the method needs it */
 static int
@@ -353,6 +375,8 @@ run_frame(struct shca_bundle *bundle, const struct ib_uverbs_ioctl_hdr *header)
 	if (bundle->method == NULL ||
 		bundle->method->since > shca_device_conf(file->dev)->kernel_abi)
 		return -EPROTONOSUPPORT;
+	if (shca_device_is_dead(file->dev) && needs_device(bundle))
+		return -EIO;
 	assert(bundle->method->nb_rows <= SHCA_ATTRS_MAX);
 	memset(bundle->attrs, 0, bundle->method->nb_rows * sizeof(bundle->attrs[0]));
 	if (own == NULL)

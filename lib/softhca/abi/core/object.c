@@ -142,6 +142,13 @@ shca_object_find(struct shca_file *file, const struct shca_object_class *class, 
 	return 0;
 }
 
+void
+shca_object_leave(struct shca_object *object)
+{
+	if (object->class->leave != NULL)
+		object->class->leave(object);
+}
+
 int
 shca_object_destroy(struct shca_object *object)
 {
@@ -177,8 +184,7 @@ shca_object_destroy_all(struct shca_file *file)
 	report_left(file);
 	/* uverbs_free_qp(): groups are no objects, and end with the file. */
 	TAILQ_FOREACH (held, &file->objects, link)
-		if (held->class->leave != NULL)
-			held->class->leave(held);
+		shca_object_leave(held);
 	while (!TAILQ_EMPTY(&file->objects)) {
 		struct shca_object *object = TAILQ_FIRST(&file->objects);
 		bool has_progressed = false;

@@ -128,6 +128,8 @@ void shca_object_abort(struct shca_file *file, struct shca_object *object);
 /** @return 0, -ENOENT (no such handle), -EINVAL (another type). */
 int shca_object_find(struct shca_file *file, const struct shca_object_class *class, uint64_t handle,
 	struct shca_object **object);
+/** Give up for the program what it must give up before it may destroy the object. */
+void shca_object_leave(struct shca_object *object);
 /**
  * Destroy an object but keep its memory for the answer; the caller frees it.
  * @return 0 or -EBUSY.

@@ -183,15 +183,13 @@ wait_for(uint64_t ns)
 		;
 }
 
-/** Take the lock for a request, or for another run of it. @return 0, or -EIO when the device is
- * dead, as after Linux's uverbs_disassociate_api_pre. */
-static int
+/** Take the lock for a request, or for another run of it. */
+static void
 begin(struct shca_file *file, bool is_again)
 {
 	shca_device_lock(file->dev);
 	file->is_run_again = is_again;
 	file->nb_calls++;
-	return shca_device_is_dead(file->dev) ? -EIO : 0;
 }
 
 static void
@@ -231,9 +229,8 @@ shca_file_ioctl(struct shca_file *file, unsigned long request, void *arg)
 	int ret;
 
 	do {
-		ret = begin(file, waited_ns != 0);
-		if (ret == 0)
-			ret = shca_ioctl_run(file, request, arg);
+		begin(file, waited_ns != 0);
+		ret = shca_ioctl_run(file, request, arg);
 		end(file);
 	} while (awaits(&ret, &waited_ns));
 	return ret;
@@ -246,9 +243,8 @@ shca_file_write(struct shca_file *file, const void *bytes, size_t length)
 	int ret;
 
 	do {
-		ret = begin(file, waited_ns != 0);
-		if (ret == 0)
-			ret = shca_write_run(file, bytes, length);
+		begin(file, waited_ns != 0);
+		ret = shca_write_run(file, bytes, length);
 		end(file);
 	} while (awaits(&ret, &waited_ns));
 	return ret;

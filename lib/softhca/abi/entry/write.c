@@ -27,6 +27,7 @@
 		.in_bytes = (request), .out_bytes = (response), __VA_ARGS__ }
 #define DRIVER     .has_driver_part = true
 #define TELLS_MISSING .tells_missing = true
+#define DESTROYS   TELLS_MISSING, .destroys = true
 #define BYTES(type) sizeof(struct ib_uverbs_##type)
 #define UP_TO(type, member) OFFSET_END(struct ib_uverbs_##type, member)
 
@@ -38,6 +39,7 @@ static const struct command {
 	uint16_t out_bytes; /* 0: no answer; an old command has no address for one, either */
 	bool has_driver_part; /* of an old command; extended ones all may */
 	bool tells_missing; /* an unknown handle is ENOENT; of other commands EINVAL */
+	bool destroys; /* also what was of a device that has gone */
 	bool runs_without_context;
 	shca_write_fn run;
 } commands[] = {
@@ -46,37 +48,37 @@ static const struct command {
 	COMMAND(QUERY_DEVICE, BYTES(query_device), BYTES(query_device_resp), .run = shca_device_write_query),
 	COMMAND(QUERY_PORT, BYTES(query_port), BYTES(query_port_resp), .run = shca_device_write_query_port),
 	COMMAND(ALLOC_PD, BYTES(alloc_pd), BYTES(alloc_pd_resp), DRIVER, .run = shca_pd_write_alloc),
-	COMMAND(DEALLOC_PD, BYTES(dealloc_pd), 0, TELLS_MISSING, .run = shca_legacy_dealloc_pd),
+	COMMAND(DEALLOC_PD, BYTES(dealloc_pd), 0, DESTROYS, .run = shca_legacy_dealloc_pd),
 	COMMAND(REG_MR, BYTES(reg_mr), BYTES(reg_mr_resp), DRIVER, .run = shca_mr_write_reg),
 	COMMAND(REREG_MR, BYTES(rereg_mr), BYTES(rereg_mr_resp), DRIVER, TELLS_MISSING,
 		.run = shca_mr_write_rereg),
-	COMMAND(DEREG_MR, BYTES(dereg_mr), 0, TELLS_MISSING, .run = shca_legacy_dereg_mr),
+	COMMAND(DEREG_MR, BYTES(dereg_mr), 0, DESTROYS, .run = shca_legacy_dereg_mr),
 	COMMAND(ALLOC_MW, BYTES(alloc_mw), BYTES(alloc_mw_resp), DRIVER, .run = shca_mw_write_alloc),
-	COMMAND(DEALLOC_MW, BYTES(dealloc_mw), 0, TELLS_MISSING, .run = shca_legacy_dealloc_mw),
+	COMMAND(DEALLOC_MW, BYTES(dealloc_mw), 0, DESTROYS, .run = shca_legacy_dealloc_mw),
 	COMMAND(CREATE_COMP_CHANNEL, BYTES(create_comp_channel), BYTES(create_comp_channel_resp),
 		.run = shca_comp_channel_write_create),
 	COMMAND(CREATE_CQ, BYTES(create_cq), BYTES(create_cq_resp), DRIVER, .run = shca_legacy_create_cq),
 	COMMAND(RESIZE_CQ, BYTES(resize_cq), UP_TO(resize_cq_resp, cqe), DRIVER, .run = shca_cq_write_resize),
-	COMMAND(DESTROY_CQ, BYTES(destroy_cq), BYTES(destroy_cq_resp), TELLS_MISSING,
+	COMMAND(DESTROY_CQ, BYTES(destroy_cq), BYTES(destroy_cq_resp), DESTROYS,
 		.run = shca_legacy_destroy_cq),
 	COMMAND(CREATE_QP, BYTES(create_qp), UP_TO(create_qp_resp, reserved), DRIVER,
 		.run = shca_legacy_create_qp),
 	COMMAND(QUERY_QP, BYTES(query_qp), UP_TO(query_qp_resp, reserved), .run = shca_qp_write_query),
 	COMMAND(MODIFY_QP, BYTES(modify_qp), 0, .run = shca_qp_write_modify),
-	COMMAND(DESTROY_QP, BYTES(destroy_qp), BYTES(destroy_qp_resp), TELLS_MISSING,
+	COMMAND(DESTROY_QP, BYTES(destroy_qp), BYTES(destroy_qp_resp), DESTROYS,
 		.run = shca_legacy_destroy_qp),
 	COMMAND(CREATE_SRQ, BYTES(create_srq), BYTES(create_srq_resp), DRIVER,
 		.run = shca_legacy_create_srq),
 	COMMAND(CREATE_XSRQ, BYTES(create_xsrq), BYTES(create_srq_resp), DRIVER,
 		.run = shca_legacy_create_xsrq),
 	COMMAND(OPEN_XRCD, BYTES(open_xrcd), BYTES(open_xrcd_resp), DRIVER, .run = shca_xrcd_write_open),
-	COMMAND(CLOSE_XRCD, BYTES(close_xrcd), 0, TELLS_MISSING, .run = shca_legacy_close_xrcd),
+	COMMAND(CLOSE_XRCD, BYTES(close_xrcd), 0, DESTROYS, .run = shca_legacy_close_xrcd),
 	COMMAND(MODIFY_SRQ, BYTES(modify_srq), 0, DRIVER, .run = shca_srq_write_modify),
 	COMMAND(QUERY_SRQ, BYTES(query_srq), BYTES(query_srq_resp), .run = shca_srq_write_query),
-	COMMAND(DESTROY_SRQ, BYTES(destroy_srq), BYTES(destroy_srq_resp), TELLS_MISSING,
+	COMMAND(DESTROY_SRQ, BYTES(destroy_srq), BYTES(destroy_srq_resp), DESTROYS,
 		.run = shca_legacy_destroy_srq),
 	COMMAND(CREATE_AH, BYTES(create_ah), BYTES(create_ah_resp), DRIVER, .run = shca_ah_write_create),
-	COMMAND(DESTROY_AH, BYTES(destroy_ah), 0, TELLS_MISSING, .run = shca_legacy_destroy_ah),
+	COMMAND(DESTROY_AH, BYTES(destroy_ah), 0, DESTROYS, .run = shca_legacy_destroy_ah),
 	COMMAND(ATTACH_MCAST, BYTES(attach_mcast), 0, .run = shca_qp_write_attach_mcast),
 	COMMAND(DETACH_MCAST, BYTES(detach_mcast), 0, .run = shca_qp_write_detach_mcast),
 	COMMAND_EX(QUERY_DEVICE, UP_TO(ex_query_device, reserved),
@@ -89,15 +91,15 @@ static const struct command {
 	COMMAND_EX(MODIFY_QP, BYTES(modify_qp), UP_TO(ex_modify_qp_resp, response_length),
 		.run = shca_qp_write_modify_ex),
 	COMMAND_EX(CREATE_FLOW, BYTES(create_flow), BYTES(create_flow_resp), .run = shca_flow_write_create),
-	COMMAND_EX(DESTROY_FLOW, BYTES(destroy_flow), 0, TELLS_MISSING, .run = shca_legacy_destroy_flow),
+	COMMAND_EX(DESTROY_FLOW, BYTES(destroy_flow), 0, DESTROYS, .run = shca_legacy_destroy_flow),
 	COMMAND_EX(CREATE_WQ, UP_TO(ex_create_wq, max_sge), UP_TO(ex_create_wq_resp, wqn),
 		.run = shca_legacy_create_wq),
 	COMMAND_EX(MODIFY_WQ, UP_TO(ex_modify_wq, curr_wq_state), 0, .run = shca_wq_write_modify),
-	COMMAND_EX(DESTROY_WQ, BYTES(ex_destroy_wq), BYTES(ex_destroy_wq_resp), TELLS_MISSING,
+	COMMAND_EX(DESTROY_WQ, BYTES(ex_destroy_wq), BYTES(ex_destroy_wq_resp), DESTROYS,
 		.run = shca_legacy_destroy_wq),
 	COMMAND_EX(CREATE_RWQ_IND_TBL, UP_TO(ex_create_rwq_ind_table, log_ind_tbl_size),
 		UP_TO(ex_create_rwq_ind_table_resp, ind_tbl_num), .run = shca_rwq_ind_write_create),
-	COMMAND_EX(DESTROY_RWQ_IND_TBL, BYTES(ex_destroy_rwq_ind_table), 0, TELLS_MISSING,
+	COMMAND_EX(DESTROY_RWQ_IND_TBL, BYTES(ex_destroy_rwq_ind_table), 0, DESTROYS,
 		.run = shca_legacy_destroy_rwq_ind),
 };
 /* clang-format on */
@@ -141,6 +143,8 @@ run(const struct command *command, struct shca_write *write)
 {
 	int ret;
 
+	if (!command->destroys && shca_device_is_dead(write->file->dev))
+		return -EIO;
 	if (!command->runs_without_context && !write->file->has_context)
 		return -EINVAL;
 	ret = inject_fault(write, command->number);

@@ -171,6 +171,89 @@ test_waiting(void **state)
 	take_back(rig);
 }
 
+/** What was of a device that has gone is there to be destroyed, and for nothing else (LX
+ * core/rdma_core.c rdma_lookup_get_uobject()). */
+static void
+test_dead(void **state)
+{
+	struct rig *rig = *state;
+	struct ib_uverbs_alloc_pd pd_request = { 0 };
+	struct ib_uverbs_alloc_pd_resp pd_response;
+	struct ib_uverbs_destroy_cq_resp response = { .comp_events_reported = 99 };
+	struct ib_uverbs_destroy_cq request = { .cq_handle = rig_cq(rig) };
+	const struct command alloc_pd = {
+		.number = IB_USER_VERBS_CMD_ALLOC_PD,
+		.in = &pd_request,
+		.in_length = sizeof(pd_request),
+		.out = &pd_response,
+		.out_length = sizeof(pd_response),
+	};
+	const struct command destroy_cq = {
+		.number = IB_USER_VERBS_CMD_DESTROY_CQ,
+		.in = &request,
+		.in_length = sizeof(request),
+		.out = &response,
+		.out_length = sizeof(response),
+	};
+	const uint32_t wq = rig_wq(rig, request.cq_handle);
+	struct frame frame;
+	uint32_t nb_events = 99;
+
+	shca_device_lock(rig->dev);
+	shca_device_die(rig->dev);
+	shca_device_unlock(rig->dev);
+	assert_int_equal(command_run(rig->file, &alloc_pd), -EIO);
+	assert_int_equal(command_run(rig->file, &destroy_cq), -EBUSY);
+	frame_init(&frame, UVERBS_OBJECT_WQ, UVERBS_METHOD_WQ_DESTROY);
+	frame_handle(&frame, UVERBS_ATTR_DESTROY_WQ_HANDLE, wq);
+	frame_out(&frame, UVERBS_ATTR_DESTROY_WQ_RESP, &nb_events, sizeof(nb_events));
+	assert_int_equal(frame_run(rig->file, &frame), 0);
+	assert_int_equal(nb_events, 0);
+	assert_int_equal(command_run(rig->file, &destroy_cq), 0);
+	assert_int_equal(response.comp_events_reported, 0);
+	assert_int_equal(command_run(rig->file, &destroy_cq), -ENOENT);
+	assert_int_equal(frame_handle_only(rig->file, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY,
+				 UVERBS_ATTR_DESTROY_PD_HANDLE, rig->pd),
+		0);
+	/* The provider's own methods are of the device's driver. */
+	assert_int_equal(
+		frame_handle_only(rig->file, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY,
+			MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE, 0),
+		-EIO);
+}
+
+/** Nothing takes it out of its group any more, and it goes all the same. */
+static void
+test_dead_in_a_group(void **state)
+{
+	struct rig *rig = *state;
+	struct ib_uverbs_attach_mcast request = { .gid = { 0xff, 0x0e, [15] = 1 } };
+	struct command command = {
+		.number = IB_USER_VERBS_CMD_ATTACH_MCAST,
+		.in = &request,
+		.in_length = sizeof(request),
+	};
+	struct qp_request qp;
+	struct frame frame;
+	uint32_t nb_events;
+
+	qp_request_init(rig, &qp, rig_cq(rig), -1);
+	qp.type = IB_UVERBS_QPT_UD;
+	assert_int_equal(qp_request_run(rig, &qp), 0);
+	request.qp_handle = qp.handle;
+	assert_int_equal(command_run(rig->file, &command), 0);
+	frame_init(&frame, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY);
+	frame_handle(&frame, UVERBS_ATTR_DESTROY_QP_HANDLE, qp.handle);
+	frame_out(&frame, UVERBS_ATTR_DESTROY_QP_RESP, &nb_events, sizeof(nb_events));
+	assert_int_equal(frame_run(rig->file, &frame), -EBUSY);
+	shca_device_lock(rig->dev);
+	shca_device_die(rig->dev);
+	shca_device_unlock(rig->dev);
+	command.number = IB_USER_VERBS_CMD_DETACH_MCAST;
+	assert_int_equal(command_run(rig->file, &command), -EIO);
+	assert_int_equal(frame_run(rig->file, &frame), 0);
+}
+
 int
 main(void)
 {
@@ -180,6 +263,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_command, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_any, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_waiting, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_dead, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_dead_in_a_group, rig_setup, rig_teardown),
 	};
 
 	rig_skip_without_privilege();
