@@ -48,6 +48,9 @@ attributes(enum ibv_qp_type type)
 		attr.path_mtu = IBV_MTU_1024;
 		attr.ah_attr.grh.sgid_index = 250;
 		CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL, errno);
+		/* In the table, but empty. */
+		attr.ah_attr.grh.sgid_index = 31;
+		CHECK(ibv_modify_qp(qp, &attr, mask) == ENODATA, errno);
 		attr.ah_attr.grh.sgid_index = PAIR_GID;
 	}
 	step(qp, &attr, mask);

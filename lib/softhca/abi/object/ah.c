@@ -45,8 +45,10 @@ check(const struct shca_file *file, const struct ib_uverbs_ah_attr *attr, uint8_
 		SHCA_WARN("an address handle without a GID: RoCE has no LIDs");
 		return -EINVAL;
 	}
-	if (!shca_gid_get(file->dev, attr->grh.sgid_index, sgid, &is_v2))
+	if (attr->grh.sgid_index >= shca_gid_nb(file->dev))
 		return -EINVAL;
+	if (!shca_gid_get(file->dev, attr->grh.sgid_index, sgid, &is_v2))
+		return -ENODATA; /* rdma_get_gid_attr() */
 	return shca_gid_resolve(file->dev, attr->grh.dgid, mac);
 }
 

@@ -178,8 +178,10 @@ take_path(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *req
 		return -EINVAL;
 	}
 	memcpy(route.dgid, dest->dgid, sizeof(route.dgid));
-	if (!shca_gid_path(dev, &route, path))
+	if (dest->sgid_index >= shca_gid_nb(dev))
 		return -EINVAL;
+	if (!shca_gid_path(dev, &route, path))
+		return -ENODATA; /* rdma_get_gid_attr() */
 	if (is_routed(path))
 		path->hop_limit = ROUTE_HOPS;
 	return shca_gid_resolve(dev, dest->dgid, path->dmac);

@@ -10,11 +10,12 @@
 
 /** @return 0 or a negative errno; then @p answer has the provider's part. */
 static int
-create(struct rig *rig, size_t room, struct mlx5_ib_create_ah_resp *answer, uint32_t *handle)
+create_from(struct rig *rig, uint8_t sgid_index, size_t room, struct mlx5_ib_create_ah_resp *answer,
+	uint32_t *handle)
 {
 	struct ib_uverbs_create_ah request = {
 		.pd_handle = rig->pd,
-		.attr = { .is_global = 1, .port_num = 1, .grh = { .sgid_index = 1 } },
+		.attr = { .is_global = 1, .port_num = 1, .grh = { .sgid_index = sgid_index } },
 	};
 	struct ib_uverbs_create_ah_resp response;
 	const struct command command = {
@@ -33,6 +34,12 @@ create(struct rig *rig, size_t room, struct mlx5_ib_create_ah_resp *answer, uint
 	ret = command_run(rig->file, &command);
 	*handle = response.ah_handle;
 	return ret;
+}
+
+static int
+create(struct rig *rig, size_t room, struct mlx5_ib_create_ah_resp *answer, uint32_t *handle)
+{
+	return create_from(rig, 1, room, answer, handle);
 }
 
 /** As mlx5_ib_create_ah(): libmlx5 needs the MAC, which is the last that the kernel knows of. */
@@ -58,10 +65,24 @@ room_for_the_mac(void **state)
 	}
 }
 
+/** As rdma_get_gid_attr(): an entry may be empty, or none of the table. */
+static void
+no_gid(void **state)
+{
+	struct mlx5_ib_create_ah_resp answer;
+	struct rig *rig = *state;
+	const uint8_t nb = (uint8_t)shca_gid_nb(rig->dev);
+	uint32_t handle;
+
+	assert_int_equal(create_from(rig, nb - 1, sizeof(answer), &answer, &handle), -ENODATA);
+	assert_int_equal(create_from(rig, nb, sizeof(answer), &answer, &handle), -EINVAL);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(no_gid, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(room_for_the_mac, rig_setup, rig_teardown),
 	};
 
