@@ -28,6 +28,9 @@
 #define DRIVER     .has_driver_part = true
 #define TELLS_MISSING .tells_missing = true
 #define DESTROYS   TELLS_MISSING, .destroys = true
+#define KNOWN(type) .known_bytes = BYTES(type)
+/** The command itself looks how long its request is. */
+#define OPEN .known_bytes = UINT16_MAX
 #define BYTES(type) sizeof(struct ib_uverbs_##type)
 #define UP_TO(type, member) OFFSET_END(struct ib_uverbs_##type, member)
 
@@ -36,6 +39,7 @@
 static const struct command {
 	uint32_t number;
 	uint16_t in_bytes;
+	uint16_t known_bytes; /* of a request; 0: no more than the least */
 	uint16_t out_bytes; /* 0: no answer; an old command has no address for one, either */
 	bool has_driver_part; /* of an old command; extended ones all may */
 	bool tells_missing; /* an unknown handle is ENOENT; of other commands EINVAL */
@@ -87,18 +91,18 @@ static const struct command {
 		.run = shca_legacy_create_cq_ex),
 	COMMAND_EX(MODIFY_CQ, UP_TO(ex_modify_cq, reserved), 0, .run = shca_cq_write_modify),
 	COMMAND_EX(CREATE_QP, UP_TO(ex_create_qp, comp_mask), UP_TO(ex_create_qp_resp, response_length),
-		.run = shca_legacy_create_qp_ex),
+		KNOWN(ex_create_qp), .run = shca_legacy_create_qp_ex),
 	COMMAND_EX(MODIFY_QP, BYTES(modify_qp), UP_TO(ex_modify_qp_resp, response_length),
-		.run = shca_qp_write_modify_ex),
-	COMMAND_EX(CREATE_FLOW, BYTES(create_flow), BYTES(create_flow_resp), .run = shca_flow_write_create),
+		KNOWN(ex_modify_qp), .run = shca_qp_write_modify_ex),
+	COMMAND_EX(CREATE_FLOW, BYTES(create_flow), BYTES(create_flow_resp), OPEN, .run = shca_flow_write_create),
 	COMMAND_EX(DESTROY_FLOW, BYTES(destroy_flow), 0, DESTROYS, .run = shca_legacy_destroy_flow),
 	COMMAND_EX(CREATE_WQ, UP_TO(ex_create_wq, max_sge), UP_TO(ex_create_wq_resp, wqn),
-		.run = shca_legacy_create_wq),
-	COMMAND_EX(MODIFY_WQ, UP_TO(ex_modify_wq, curr_wq_state), 0, .run = shca_wq_write_modify),
+		KNOWN(ex_create_wq), .run = shca_legacy_create_wq),
+	COMMAND_EX(MODIFY_WQ, UP_TO(ex_modify_wq, curr_wq_state), 0, KNOWN(ex_modify_wq), .run = shca_wq_write_modify),
 	COMMAND_EX(DESTROY_WQ, BYTES(ex_destroy_wq), BYTES(ex_destroy_wq_resp), DESTROYS,
 		.run = shca_legacy_destroy_wq),
 	COMMAND_EX(CREATE_RWQ_IND_TBL, UP_TO(ex_create_rwq_ind_table, log_ind_tbl_size),
-		UP_TO(ex_create_rwq_ind_table_resp, ind_tbl_num), .run = shca_rwq_ind_write_create),
+		UP_TO(ex_create_rwq_ind_table_resp, ind_tbl_num), OPEN, .run = shca_rwq_ind_write_create),
 	COMMAND_EX(DESTROY_RWQ_IND_TBL, BYTES(ex_destroy_rwq_ind_table), 0, DESTROYS,
 		.run = shca_legacy_destroy_rwq_ind),
 };
@@ -138,6 +142,15 @@ inject_fault(const struct shca_write *write, uint32_t command)
 		conf->faults, conf->index, shca_verb_of_command(command), &write->file->delay_ns);
 }
 
+/** As uverbs_request() of core/uverbs_cmd.c: of what comes behind the request as this kernel knows
+ * it, 0 is as good as nothing. */
+static int
+check_rest(const struct command *command, const struct shca_write *write)
+{
+	return shca_user_is_clear(
+		write->in, command->known_bytes != 0 ? command->known_bytes : command->in_bytes);
+}
+
 static int
 run(const struct command *command, struct shca_write *write)
 {
@@ -147,7 +160,9 @@ run(const struct command *command, struct shca_write *write)
 		return -EIO;
 	if (!command->runs_without_context && !write->file->has_context)
 		return -EINVAL;
-	ret = inject_fault(write, command->number);
+	ret = check_rest(command, write);
+	if (ret == 0)
+		ret = inject_fault(write, command->number);
 	if (ret == 0)
 		ret = command->run(write);
 	return ret == -ENOENT && !command->tells_missing ? -EINVAL : ret;

@@ -343,8 +343,6 @@ shca_qp_write_modify_ex(struct shca_write *write)
 
 	ret = shca_user_read(write->in, 0, &request, sizeof(request));
 	if (ret == 0)
-		ret = shca_user_is_clear(write->in, sizeof(request));
-	if (ret == 0)
 		ret = shca_user_read(write->driver_in, 0, &driver_request, sizeof(driver_request));
 	if (ret != 0)
 		return ret;

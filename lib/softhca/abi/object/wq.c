@@ -286,8 +286,6 @@ shca_wq_write_modify(struct shca_write *write)
 	int ret;
 
 	ret = shca_user_read(write->in, 0, &request, sizeof(request));
-	if (ret == 0)
-		ret = shca_user_is_clear(write->in, sizeof(request));
 	if (ret != 0)
 		return ret;
 	if (request.attr_mask == 0 ||

@@ -286,6 +286,46 @@ test_unknown_numbers(void **state)
 	assert_int_equal(run_ex(rig, last, &in, sizeof(in), NULL, 0), -ENOENT);
 }
 
+/** Behind a request as the kernel knows it, nothing or zeros. */
+static void
+test_rest(void **state)
+{
+	static const struct {
+		uint32_t number;
+		size_t bytes;
+	} rows[] = {
+		{ IB_USER_VERBS_CMD_QUERY_DEVICE, sizeof(struct ib_uverbs_query_device) },
+		{ IB_USER_VERBS_CMD_ALLOC_PD, sizeof(struct ib_uverbs_alloc_pd) },
+		{ EXTENDED | IB_USER_VERBS_EX_CMD_QUERY_DEVICE,
+			sizeof(struct ib_uverbs_ex_query_device) },
+		{ EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_CQ,
+			sizeof(struct ib_uverbs_ex_modify_cq) },
+		{ EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_WQ,
+			sizeof(struct ib_uverbs_ex_create_wq) },
+		{ EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_QP,
+			sizeof(struct ib_uverbs_ex_modify_qp) },
+	};
+	struct rig *rig = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint8_t in[256] = { 0 }, out[512];
+		struct command command = {
+			.number = rows[i].number,
+			.in = in,
+			.in_length = rows[i].bytes,
+			.out = out,
+			.out_length = sizeof(out),
+		};
+		const int ret = command_run(rig->file, &command);
+
+		assert_int_not_equal(ret, -EOPNOTSUPP);
+		command.in_length += 8;
+		assert_int_equal(command_run(rig->file, &command), ret);
+		in[command.in_length - 1] = 1;
+		assert_int_equal(command_run(rig->file, &command), -EOPNOTSUPP);
+	}
+}
+
 /** By write(2) the kernel looks at the words of numbers up to its last one only. */
 static void
 test_numbers_beyond_the_last(void **state)
@@ -325,6 +365,7 @@ main(void)
 		TEST(test_wq_and_table),
 		TEST(test_create_hash_qp),
 		TEST(test_unknown_numbers),
+		TEST(test_rest),
 		TEST(test_numbers_beyond_the_last),
 	};
 
