@@ -80,7 +80,7 @@ ports(enum ibv_qp_type type)
 	attr.alt_ah_attr = attr.ah_attr;
 	CHECK(ibv_modify_qp(qp, &attr, mask | IBV_QP_ALT_PATH) == EINVAL, errno);
 	attr.alt_port_num = 1;
-	CHECK(ibv_modify_qp(qp, &attr, mask | IBV_QP_ALT_PATH) == EOPNOTSUPP, errno);
+	CHECK(ibv_modify_qp(qp, &attr, mask | IBV_QP_ALT_PATH) == EINVAL, errno);
 	for (uint8_t port = 0; port <= 2; port += 2) {
 		attr.ah_attr.port_num = port;
 		CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL, port);
@@ -88,7 +88,11 @@ ports(enum ibv_qp_type type)
 	CHECK(pair_state(qp) == IBV_QPS_INIT, pair_state(qp));
 	attr.ah_attr.port_num = 1;
 	rig_must(ibv_modify_qp(qp, &attr, mask), "INIT to RTR");
-	mask = pair_rts_attr(type, &attr);
+	mask = pair_rts_attr(type, &attr) | IBV_QP_PATH_MIG_STATE;
+	attr.path_mig_state = IBV_MIG_REARM;
+	CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL, errno);
+	/* It has one path anyway. */
+	attr.path_mig_state = IBV_MIG_MIGRATED;
 	rig_must(ibv_modify_qp(qp, &attr, mask), "RTR to RTS");
 	pair_to_state(qp, IBV_QPS_SQD);
 	pair_rtr_attr(type, qp->qp_num, &attr);

@@ -125,9 +125,11 @@ check_values(const struct shca_file *file, const struct ib_uverbs_modify_qp *req
 		return -EINVAL;
 	if ((attrs & IBV_QP_MAX_DEST_RD_ATOMIC) && request->max_dest_rd_atomic > SHCA_MAX_RD_ATOMIC)
 		return -EINVAL;
-	if (attrs & (IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)) {
+	/* _ib_modify_qp(); what is MIGRATED has one path, as is said of all others here. */
+	if ((attrs & IBV_QP_ALT_PATH) ||
+		((attrs & IBV_QP_PATH_MIG_STATE) && request->path_mig_state != IBV_MIG_MIGRATED)) {
 		SHCA_WARN("a second path of a QP: RoCE has none (no automatic path migration)");
-		return -EOPNOTSUPP;
+		return -EINVAL;
 	}
 	return 0;
 }
