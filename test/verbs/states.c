@@ -286,6 +286,27 @@ query(void)
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 }
 
+/** Of its queues a query tells what their creation has said, which is more than was wished. */
+static void
+limits(enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .cap = { 10, 100, 1, 3, 0 }, .qp_type = type
+	};
+	struct ibv_qp *qp = ibv_create_qp(rig_pd, &init);
+	const struct ibv_qp_cap made = init.cap;
+	struct ibv_qp_attr attr;
+
+	if (qp == NULL)
+		rig_die("ibv_create_qp");
+	CHECK(made.max_recv_wr == 128 && made.max_recv_sge == 4, made.max_recv_wr);
+	rig_must(ibv_query_qp(qp, &attr, IBV_QP_CAP, &init), "ibv_query_qp");
+	CHECK(attr.cap.max_recv_wr == made.max_recv_wr, attr.cap.max_recv_wr);
+	CHECK(attr.cap.max_recv_sge == made.max_recv_sge, attr.cap.max_recv_sge);
+	CHECK(attr.cap.max_send_wr == made.max_send_wr, attr.cap.max_send_wr);
+	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
+}
+
 /** The way to another side by IP has the hop limit of Linux' route, whatever the program says (LX
  * core/verbs.c ib_resolve_unicast_gid_dmac()); an address handle's is the program's. */
 static void
@@ -364,6 +385,9 @@ main(void)
 	drained();
 	send_queue_failed();
 	query();
+	limits(IBV_QPT_RC);
+	limits(IBV_QPT_UD);
+	limits(IBV_QPT_RAW_PACKET);
 	hops(IBV_QPT_RC);
 	hops(IBV_QPT_UC);
 	depths();

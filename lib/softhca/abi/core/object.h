@@ -239,7 +239,8 @@ struct shca_qp_object {
 	uint16_t pkey_index;
 	struct shca_eventq *async;
 	struct ib_uverbs_qp_cap cap;
-	uint32_t bfreg; /**< or SHCA_BFREG_NONE */
+	uint32_t rq_wqes, rq_segments; /**< of its receive queue: WQEs, and pointers of each */
+	uint32_t bfreg;                /**< or SHCA_BFREG_NONE */
 	bool signal_all;
 	bool blocks_own;  /**< as of struct shca_roce_qp_attr */
 	uint8_t state;    /**< IBV_QPS_* */

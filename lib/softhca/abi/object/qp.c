@@ -310,6 +310,7 @@ create_raw(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_t
 		ret = pin_queues(&qp->object, &request, &memory);
 	if (ret != 0)
 		return ret;
+	shca_qp_note_rq(qp, &request);
 	if (request.rq_wqe_count == 0)
 		qp->cap.max_recv_sge = 0;
 	if (request.sq_wqe_count != 0)
@@ -431,8 +432,10 @@ create_roce(const struct shca_bundle *bundle, struct shca_qp_object *qp)
 		qp->cap.max_recv_wr = qp->cap.max_recv_sge = 0;
 	ret = check_request(bundle->file, qp, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN),
 		SHCA_QP_ROCE_DRIVER_FLAGS, &request);
-
-	return ret != 0 ? ret : shca_qp_create_roce(bundle->file, qp, &request);
+	if (ret != 0)
+		return ret;
+	shca_qp_note_rq(qp, &request);
+	return shca_qp_create_roce(bundle->file, qp, &request);
 }
 
 static int

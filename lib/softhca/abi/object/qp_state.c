@@ -391,9 +391,9 @@ shca_qp_write_query(struct shca_write *write)
 	if (qp->rwq_ind != NULL)
 		return -ENOSYS;
 	response.max_send_wr = qp->cap.max_send_wr;
-	response.max_recv_wr = qp->cap.max_recv_wr;
+	response.max_recv_wr = qp->rq_wqes;
 	response.max_send_sge = qp->cap.max_send_sge;
-	response.max_recv_sge = qp->cap.max_recv_sge;
+	response.max_recv_sge = qp->rq_segments;
 	response.max_inline_data = qp->cap.max_inline_data;
 	response.port_num = qp->port;
 	response.sq_sig_all = qp->signal_all;

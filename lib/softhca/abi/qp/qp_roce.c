@@ -78,14 +78,12 @@ shca_qp_create_roce(
 	if (shca_gid_nb(file->dev) == 0)
 		return -EOPNOTSUPP;
 	if (nb_wqes == 0)
-		qp->cap.max_recv_sge = 0;
+		qp->cap.max_recv_wr = qp->cap.max_recv_sge = 0;
 	/* One buffer: receive queue, then send queue (LX hw/mlx5/qp.c _create_user_qp). */
 	rq_bytes = (uint64_t)nb_wqes << shift;
 	sq_bytes = (uint64_t)request->sq_wqe_count * WQEBB_BYTES;
 	if ((nb_wqes & (nb_wqes - 1)) != 0 || qp->rwq_ind != NULL)
 		return -EINVAL;
-	/* set_rq_size(): a query tells of the ring, not of the wish. */
-	qp->cap.max_recv_wr = nb_wqes;
 	ret = shca_object_pin(&qp->object, request->db_addr, SHCA_DBREC_BYTES, false, &dbrec);
 	if (ret == 0)
 		ret = shca_object_pin(

@@ -3,6 +3,7 @@
 #ifndef SHCA_ABI_QP_QP_ROCE_H
 #define SHCA_ABI_QP_QP_ROCE_H
 
+#include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 #include <rdma/mlx5-abi.h>
 
@@ -22,6 +23,20 @@ static inline bool
 shca_qp_has_rq(const struct shca_qp_object *qp)
 {
 	return qp->srq == NULL && qp->type != IBV_QPT_XRC_SEND;
+}
+
+/** Note the receive queue as its ring is, which a query tells of (set_rq_size(),
+ * mlx5_ib_query_qp()). */
+static inline void
+shca_qp_note_rq(struct shca_qp_object *qp, const struct mlx5_ib_create_qp *request)
+{
+	const bool has_signature = (request->flags & MLX5_QP_FLAG_SIGNATURE) != 0;
+
+	if (!shca_qp_has_rq(qp) || request->rq_wqe_count == 0)
+		return;
+	qp->rq_wqes = request->rq_wqe_count;
+	qp->rq_segments =
+		(1u << request->rq_wqe_shift) / sizeof(struct mlx5_wqe_data_seg) - has_signature;
 }
 
 /** Create one by a request that has been checked. */
