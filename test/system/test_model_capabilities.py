@@ -21,7 +21,7 @@ DEVICE_ATTR = {
     "max_mr": {"max_mr"}, "max_pd": {"max_pd"},
     "node_guid": PORT, "sys_image_guid": PORT, "phys_port_cnt": PORT, "max_pkeys": PORT,
     "vendor_id": NAME, "page_size_cap": KERNEL, "local_ca_ack_delay": KERNEL,
-    "device_cap_flags": {"ip_csum"}, "max_raw_ethy_qp": {"max_qp"}, "max_raw_ipv6_qp": NOT_HERE,
+    "device_cap_flags": {"ip_csum"}, "max_raw_ethy_qp": KERNEL + ": mlx5_ib tells of none", "max_raw_ipv6_qp": NOT_HERE,
     "max_sge_rd": ROCE, "max_qp_rd_atom": ROCE, "max_res_rd_atom": ROCE, "max_qp_init_rd_atom": ROCE, "atomic_cap": ROCE,
     "max_ah": ROCE, "max_mcast_grp": ROCE, "max_mcast_qp_attach": ROCE, "max_total_mcast_qp_attach": ROCE,
     "max_ee_rd_atom": NOT_HERE, "max_ee_init_rd_atom": NOT_HERE, "max_ee": NOT_HERE, "max_rdd": NOT_HERE, "max_mw": ROCE,

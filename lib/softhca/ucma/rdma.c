@@ -23,8 +23,6 @@
 #include "ucma/ucma.h"
 
 enum {
-	/* What a ConnectX's QUERY_DEVICE says. */
-	ACK_DELAY = 16,
 	FILES_MAX = 1024,
 	NS_PER_S = 1000000000,
 };
@@ -138,7 +136,7 @@ describe_port(void *arg, const struct shca_ucma_gid *gid, struct shca_ucma_port 
 		.node_guid = shca_node_guid(conf->mac),
 		.mtu = mtu,
 		.rate = rates[i].rate,
-		.ack_delay = ACK_DELAY,
+		.ack_delay = SHCA_ACK_DELAY,
 	};
 }
 

@@ -216,7 +216,6 @@ fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *re
 		/* LX mlx5_ib_query_device: keys of either kind. */
 		.max_mw = model->max_mr,
 		.max_pd = model->max_pd,
-		.max_raw_ethy_qp = model->max_qp,
 		/* LX mlx5_ib_query_device: a WQE's first segment is the next one's index. */
 		.max_srq = model->max_wq_type_rq,
 		.max_srq_wr = model->max_recv_wr - 1,
@@ -230,6 +229,7 @@ fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *re
 		.max_res_rd_atom = SHCA_MAX_RD_ATOMIC * model->max_qp,
 		.atomic_cap = IBV_ATOMIC_HCA,
 		.max_ah = INT32_MAX, /* LX mlx5_ib_query_device */
+		.local_ca_ack_delay = SHCA_ACK_DELAY,
 		.phys_port_cnt = (uint8_t)shca_conf_nb_ports(shca_device_conf(file->dev)),
 	};
 }

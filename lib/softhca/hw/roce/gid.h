@@ -47,6 +47,9 @@ int shca_gid_find_source(struct shca_device *dev, const uint8_t gid[16], uint8_t
  */
 uint8_t shca_gid_port_mtu(const struct shca_device *dev);
 
+/** How long an acknowledgement takes at most, as 4.096 us * 2^n: QUERY_HCA_CAP of cards says so. */
+#define SHCA_ACK_DELAY 16
+
 /** What a program says of a path: an address handle's attributes. */
 struct shca_gid_route {
 	uint8_t dgid[16];
