@@ -9,6 +9,8 @@
 
 /** Volume 1, 11.4.3.1: packets to a group are for this number. */
 #define MULTICAST_QPN 0xffffff
+/** Linux's own, which no user header has (include/linux/errno.h). */
+#define ENOTSUPP 524
 
 /** cma_iboe_set_mgid(): an IPv6 group's address is the GID; an IPv4 one's is mapped for RoCE v2,
  * and in ff0e::/16 for v1. */
@@ -64,6 +66,9 @@ join(struct shca_ucma_call *call, const struct wish *wish)
 	if (!id->has_gid || (id->state != SHCA_ID_BOUND && id->state != SHCA_ID_ADDR_RESOLVED) ||
 		id->is_passive || !shca_id_is_ud(id) || !shca_address_is_multicast(&wish->address))
 		return -EINVAL;
+	/* cma_iboe_join_multicast() has IGMP for RoCE v2, and nothing for IPv6 */
+	if (wish->address.any.sa_family != AF_INET && id->gid.is_v2)
+		return -ENOTSUPP;
 	group = calloc(1, sizeof(*group));
 	if (group == NULL)
 		return -ENOMEM;
