@@ -76,7 +76,6 @@ shca_connect_way(const struct shca_id *id, const uint8_t remote[SHCA_UCMA_GID_BY
 	ah->grh.sgid_index = id->gid.index;
 	ah->grh.hop_limit = HOPS;
 	ah->grh.traffic_class = id->tos;
-	ah->sl = id->tos >> 5;
 	ah->is_global = 1;
 	ah->port_num = id->gid.port;
 }
@@ -136,8 +135,6 @@ fill_request(struct shca_id *id, const struct rdma_ucm_conn_param *param, struct
 	mad->rate = id->port.rate;
 	mad->traffic_class = id->tos;
 	mad->hop_limit = HOPS;
-	mad->sl = id->tos >> 5;
-	mad->subnet_local = 1;
 	mad->ack_timeout = shca_connect_ack_timeout(id, id->port.ack_delay);
 	return 0;
 }

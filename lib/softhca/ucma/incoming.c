@@ -160,7 +160,8 @@ shca_connect_on_request(
 		return NULL;
 	id->space = listener->space;
 	id->qp_type = listener->qp_type;
-	id->tos = listener->tos;
+	/* cm_req_handler(): the way back is the caller's */
+	id->tos = mad->traffic_class;
 	id->has_ack_timeout = listener->has_ack_timeout;
 	id->ack_timeout = listener->ack_timeout;
 	id->is_passive = true;

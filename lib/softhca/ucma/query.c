@@ -42,7 +42,6 @@ put_path(const struct shca_id *id, struct ib_user_path_rec *path)
 	path->packet_life_time = shca_connect_life_time(id);
 	path->hop_limit = HOPS;
 	path->traffic_class = id->tos;
-	path->sl = id->tos >> 5;
 }
 
 int
