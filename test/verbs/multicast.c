@@ -84,22 +84,49 @@ refusals(void)
 }
 
 static struct ibv_qp *
-create(uint32_t flags)
+try_type(enum ibv_qp_type type, uint32_t flags)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = cq,
 		.recv_cq = cq,
 		.cap = { 16, 16, 1, 1, 0 },
-		.qp_type = IBV_QPT_UD,
+		.qp_type = type,
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS,
 		.pd = rig_pd,
 		.create_flags = flags,
 	};
-	struct ibv_qp *qp = ibv_create_qp_ex(rig_context, &attr);
+
+	return ibv_create_qp_ex(rig_context, &attr);
+}
+
+static struct ibv_qp *
+create(uint32_t flags)
+{
+	struct ibv_qp *qp = try_type(IBV_QPT_UD, flags);
 
 	if (qp == NULL)
 		rig_die("ibv_create_qp_ex");
 	return qp;
+}
+
+/** Each type has flags of its own (LX core/uverbs_std_types_qp.c check_creation_flags()). */
+static void
+flags_of_others(void)
+{
+	static const struct {
+		enum ibv_qp_type type;
+		uint32_t flags;
+	} rows[] = {
+		{ IBV_QPT_RC, IBV_QP_CREATE_BLOCK_SELF_MCAST_LB },
+		{ IBV_QPT_UC, IBV_QP_CREATE_PCI_WRITE_END_PADDING },
+		{ IBV_QPT_UD, IBV_QP_CREATE_SCATTER_FCS },
+		{ IBV_QPT_UD, IBV_QP_CREATE_CVLAN_STRIPPING },
+	};
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		errno = 0;
+		CHECK(try_type(rows[i].type, rows[i].flags) == NULL && errno == EINVAL, i);
+	}
 }
 
 int
@@ -112,6 +139,7 @@ main(void)
 		pair_start(qps[i], 0);
 	}
 	refusals();
+	flags_of_others();
 	post_receives();
 	CHECK(send_to(&group, PAIR_GID, PAIR_KEY, 0) == 0, 0);
 	for (unsigned int i = 0; i < NB_QPS; i++)

@@ -116,10 +116,20 @@ const struct shca_object_class shca_qp_class = {
 	.destroy = destroy,
 };
 
-/** As check_qp_type, process_create_flags (hw/mlx5/qp.c). */
+/** As check_creation_flags (core/uverbs_std_types_qp.c), then process_create_flags (hw/mlx5/qp.c).
+ */
 static int
-check_flags(const struct shca_model *model, uint64_t flags)
+check_flags(const struct shca_model *model, uint64_t type, uint64_t flags)
 {
+	const uint64_t raw_flags =
+		IB_UVERBS_QP_CREATE_SCATTER_FCS | IB_UVERBS_QP_CREATE_CVLAN_STRIPPING;
+	const bool is_raw = type == IB_UVERBS_QPT_RAW_PACKET;
+
+	flags &= ~(uint64_t)IB_UVERBS_QP_CREATE_SQ_SIG_ALL;
+	if (flags != 0 && !is_raw && type != IB_UVERBS_QPT_UD)
+		return -EINVAL;
+	if ((flags & raw_flags) != 0 && !is_raw)
+		return -EINVAL;
 	if ((flags & IB_UVERBS_QP_CREATE_CVLAN_STRIPPING) && !model->cvlan_strip)
 		return -EOPNOTSUPP;
 	if ((flags & IB_UVERBS_QP_CREATE_SCATTER_FCS) && !model->scatter_fcs)
@@ -521,7 +531,7 @@ create(struct shca_bundle *bundle)
 	if (ret == 0)
 		ret = shca_user_is_clear(cap, sizeof(qp->cap));
 	if (ret == 0)
-		ret = check_flags(bundle->file->model, flags);
+		ret = check_flags(bundle->file->model, type, flags);
 	if (ret != 0)
 		return ret;
 	if (shca_qp_is_roce(type))
