@@ -93,12 +93,16 @@ shca_bind_gid(struct shca_id *id, const struct shca_ucma_gid *gid)
 	ucma->conf.port(ucma->conf.arg, gid, &id->port);
 }
 
+static bool
+is_link_local(const struct shca_address *address)
+{
+	return address->any.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&address->in6.sin6_addr);
+}
+
 static unsigned int
 scope_of(const struct shca_address *address)
 {
-	if (address->any.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&address->in6.sin6_addr))
-		return address->in6.sin6_scope_id;
-	return 0;
+	return is_link_local(address) ? address->in6.sin6_scope_id : 0;
 }
 
 /** Nobody's, or another device's. */
@@ -227,6 +231,10 @@ shca_bind_address(struct shca_id *id, const struct shca_address *address)
 	if (!shca_address_is_any(address)) {
 		shca_address_to_gid(address, bytes);
 		has_gid = shca_bind_find(id->file->ucma, bytes, scope_of(address), &gid);
+		/* cma_check_linklocal(); a port without a netdev has no number to be named by */
+		if (is_link_local(address) && scope_of(address) == 0 &&
+			!(has_gid && gid.ifindex == 0))
+			return -EINVAL;
 		if (!has_gid)
 			return explain(address);
 	}

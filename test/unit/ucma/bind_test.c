@@ -133,6 +133,25 @@ test_refused(void **state)
 	rig_close(&rig);
 }
 
+/** An address of a link is none without the link (cma_check_linklocal()). */
+static void
+test_link_local(void **state)
+{
+	struct sockaddr_in6 own = { .sin6_family = AF_INET6,
+		.sin6_addr.s6_addr = { 0xfe, 0x80, [15] = 1 } };
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	assert_int_equal(raw_bind(&rig, &own, sizeof(own), sizeof(own)), -EINVAL);
+	own.sin6_scope_id = 5;
+	assert_int_equal(raw_bind(&rig, &own, sizeof(own), sizeof(own)), 0);
+	own.sin6_addr.s6_addr[15] = 99;
+	own.sin6_scope_id = 0;
+	assert_int_equal(raw_bind(&rig, &own, sizeof(own), sizeof(own)), -EINVAL);
+	rig_close(&rig);
+}
+
 /** librdmacm asks so whether AF_IB is known (ucma_set_af_ib_support). */
 static void
 test_af_ib(void **state)
@@ -376,6 +395,7 @@ main(void)
 		cmocka_unit_test(test_conflicts_of_any),
 		cmocka_unit_test(test_reuse),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_link_local),
 		cmocka_unit_test(test_af_ib),
 		cmocka_unit_test(test_resolve),
 		cmocka_unit_test(test_no_device),

@@ -59,12 +59,13 @@ rig_keep(struct rig *rig, const uint8_t *bytes)
 		rig->rep = mad;
 }
 
-/** 10.0.0.1 of mlx5_0 and 10.0.0.2 of mlx5_1, then fd00::1 and fd00::2, by RoCE v1 and v2. */
+/** 10.0.0.1 of mlx5_0 and 10.0.0.2 of mlx5_1, then fd00::1 and fd00::2, by RoCE v1 and v2; and one
+ * of a port's link, fe80::1 of mlx5_0. */
 static unsigned int
 rig_gids(void *arg, struct shca_ucma_gid *gids, unsigned int max)
 {
 	(void)arg;
-	assert_true(max >= 8);
+	assert_true(max >= 9);
 	for (unsigned int i = 0; i < 8; i++) {
 		const uint8_t last = (uint8_t)(1 + i / 2 % 2);
 
@@ -79,7 +80,10 @@ rig_gids(void *arg, struct shca_ucma_gid *gids, unsigned int max)
 		if (i >= 4)
 			memcpy(gids[i].gid, (const uint8_t[16]){ 0xfd, [15] = last }, 16);
 	}
-	return 8;
+	gids[8] = (struct shca_ucma_gid){
+		.gid = { 0xfe, 0x80, [15] = 1 }, .port = 1, .index = 1, .is_v2 = true, .ifindex = 5
+	};
+	return 9;
 }
 
 static void
