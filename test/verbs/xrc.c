@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* XRC: domains by files, one connection to several shared receive queues, who may reach what,
- * and a shared receive queue that goes while a message comes. */
+ * a shared receive queue that goes while a message comes, and a target that two contexts have. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 static struct ibv_cq *cq;
 
 static struct ibv_xrcd *
-open_domain(int fd, int flags)
+open_domain_of(struct ibv_context *context, int fd, int flags)
 {
 	struct ibv_xrcd_init_attr attr = {
 		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
@@ -23,7 +23,13 @@ open_domain(int fd, int flags)
 		.oflags = flags,
 	};
 
-	return ibv_open_xrcd(rig_context, &attr);
+	return ibv_open_xrcd(context, &attr);
+}
+
+static struct ibv_xrcd *
+open_domain(int fd, int flags)
+{
+	return open_domain_of(rig_context, fd, flags);
 }
 
 static struct ibv_srq *
@@ -38,7 +44,7 @@ create_srq(struct ibv_xrcd *domain, struct ibv_pd *pd, struct ibv_cq *of)
 		.xrcd = domain,
 		.cq = of,
 	};
-	struct ibv_srq *srq = ibv_create_srq_ex(rig_context, &attr);
+	struct ibv_srq *srq = ibv_create_srq_ex(pd->context, &attr);
 
 	if (srq == NULL)
 		rig_die("ibv_create_srq_ex");
@@ -203,6 +209,140 @@ gone_within_a_message(struct ibv_xrcd *domain, struct ibv_mr *mr)
 	rig_must(ibv_destroy_qp(tgt), "ibv_destroy_qp");
 }
 
+static struct ibv_qp *
+open_target(struct ibv_xrcd *domain, uint32_t number, enum ibv_qp_type type)
+{
+	struct ibv_qp_open_attr attr = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE,
+		.qp_num = number,
+		.xrcd = domain,
+		.qp_type = type,
+	};
+
+	return ibv_open_qp(domain->context, &attr);
+}
+
+/** Only targets, and those of the same domain. */
+static void
+refused_to_open(const struct ibv_qp *ini, const struct ibv_qp *tgt, struct ibv_xrcd *domain)
+{
+	struct ibv_xrcd *alone = open_domain_of(domain->context, -1, O_CREAT);
+
+	if (alone == NULL)
+		rig_die("ibv_open_xrcd");
+	CHECK_REFUSED(open_target(domain, ini->qp_num, IBV_QPT_XRC_RECV), EINVAL);
+	CHECK_REFUSED(open_target(domain, tgt->qp_num, IBV_QPT_XRC_SEND), EINVAL);
+	CHECK_REFUSED(open_target(domain, 0x777777, IBV_QPT_XRC_RECV), EINVAL);
+	CHECK_REFUSED(open_target(alone, tgt->qp_num, IBV_QPT_XRC_RECV), EINVAL);
+	rig_must(ibv_close_xrcd(alone), "ibv_close_xrcd");
+}
+
+static void
+check_event(struct ibv_qp *qp, enum ibv_event_type type)
+{
+	struct ibv_async_event event;
+
+	rig_must(ibv_get_async_event(qp->context, &event), "ibv_get_async_event");
+	CHECK(event.event_type == type && event.element.qp == qp, event.event_type);
+	ibv_ack_async_event(&event);
+}
+
+/** Another context, as another program has one. What it has of a domain is reached by the target
+ * that this one has made, also when this one has given it up. */
+struct other {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	struct ibv_cq *cq;
+	struct ibv_xrcd *domain;
+	struct ibv_srq *srq;
+};
+
+static void
+open_other(struct other *other, int fd)
+{
+	other->context = ibv_open_device(rig_context->device);
+	if (other->context == NULL)
+		rig_die("ibv_open_device");
+	other->pd = ibv_alloc_pd(other->context);
+	other->cq = ibv_create_cq(other->context, 16, NULL, NULL, 0);
+	other->domain = open_domain_of(other->context, fd, 0);
+	if (other->pd == NULL || other->cq == NULL || other->domain == NULL)
+		rig_die("ibv_open_xrcd");
+	other->mr = ibv_reg_mr(
+		other->pd, rig_buffer(0), (size_t)RIG_NB_BUFFERS * RIG_BUFFER_BYTES, PAIR_ACCESS);
+	if (other->mr == NULL)
+		rig_die("ibv_reg_mr");
+	other->srq = create_srq(other->domain, other->pd, other->cq);
+}
+
+static void
+send_to_other(struct ibv_qp *ini, const struct other *other, uint64_t id)
+{
+	struct ibv_wc wc;
+	uint32_t srqn;
+
+	rig_must(ibv_get_srq_num(other->srq, &srqn), "ibv_get_srq_num");
+	post(other->srq, id, other->mr, 1);
+	send(ini, IBV_WR_SEND, srqn, other->mr, (uint8_t)id);
+	pair_poll(cq, IBV_WC_SUCCESS);
+	wc = pair_poll(other->cq, IBV_WC_SUCCESS);
+	CHECK(wc.wr_id == id && *rig_buffer(1) == id, wc.wr_id);
+}
+
+/** libmlx5 cannot destroy a queue pair that it has opened (mlx5_free_db() does not expect that
+ * there is no record), but its context can end. */
+static void
+target_of_two(void)
+{
+	char path[] = "/tmp/verbs-xrc-XXXXXX";
+	const int fd = mkstemp(path);
+	struct ibv_xrcd *domain = open_domain(fd, O_CREAT);
+	struct ibv_qp *ini, *tgt, *opened, *again;
+	struct other other, last;
+	uint32_t number;
+
+	if (domain == NULL)
+		rig_die("ibv_open_xrcd");
+	open_other(&other, fd);
+	open_other(&last, fd);
+	ini = create_qp(IBV_QPT_XRC_SEND, NULL);
+	tgt = create_qp(IBV_QPT_XRC_RECV, domain);
+	number = tgt->qp_num;
+	refused_to_open(ini, tgt, other.domain);
+	opened = open_target(other.domain, number, IBV_QPT_XRC_RECV);
+	again = open_target(last.domain, number, IBV_QPT_XRC_RECV);
+	if (opened == NULL || again == NULL)
+		rig_die("ibv_open_qp");
+	CHECK(opened->qp_num == number, opened->qp_num);
+	CHECK(ibv_close_xrcd(other.domain) == EBUSY, errno);
+	/* Each may take it to its states, and all see them. */
+	pair_connect(ini, opened);
+	CHECK(pair_state(tgt) == IBV_QPS_RTS && pair_state(again) == IBV_QPS_RTS, pair_state(tgt));
+	send_to_other(ini, &other, 1);
+	send_to_other(ini, &last, 2);
+	rig_must(ibv_destroy_qp(tgt), "ibv_destroy_qp");
+	CHECK(pair_state(opened) == IBV_QPS_RTS, pair_state(opened));
+	rig_must(ibv_close_xrcd(domain), "ibv_close_xrcd");
+	send_to_other(ini, &other, 3);
+	/* A request that it does not take. */
+	send(ini, IBV_WR_SEND, 0x777777, other.mr, 1);
+	pair_poll(cq, IBV_WC_REM_INV_REQ_ERR);
+	check_event(opened, IBV_EVENT_QP_REQ_ERR);
+	check_event(again, IBV_EVENT_QP_REQ_ERR);
+	rig_must(ibv_close_device(other.context), "ibv_close_device");
+	CHECK(pair_state(again) == IBV_QPS_ERR, pair_state(again));
+	rig_must(ibv_close_device(last.context), "ibv_close_device");
+	domain = open_domain(fd, O_CREAT);
+	if (domain == NULL)
+		rig_die("ibv_open_xrcd");
+	CHECK_REFUSED(open_target(domain, number, IBV_QPT_XRC_RECV), EINVAL);
+	rig_must(ibv_destroy_qp(ini), "ibv_destroy_qp");
+	rig_must(ibv_close_xrcd(domain), "ibv_close_xrcd");
+	close(fd);
+	unlink(path);
+}
+
 int
 main(void)
 {
@@ -241,6 +381,7 @@ main(void)
 	CHECK(broken_by(domain, IBV_WR_RDMA_READ, srqn_elsewhere, mrs[0]) == IBV_WC_REM_ACCESS_ERR,
 		0);
 	gone_within_a_message(domain, mrs[0]);
+	target_of_two();
 	rig_must(ibv_destroy_qp(ini), "ibv_destroy_qp");
 	rig_must(ibv_destroy_qp(tgt), "ibv_destroy_qp");
 	rig_must(ibv_destroy_srq(srqs[0]), "ibv_destroy_srq");

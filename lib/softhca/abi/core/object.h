@@ -233,6 +233,8 @@ struct shca_qp_object {
 	struct shca_rq *rq;
 	struct shca_tir *tir;      /**< NULL: no flow can have it as destination */
 	struct shca_roce_qp *roce; /**< one with a transport: it has none of the above */
+	/** Of an XRC target that is open more than once: the next of those, in a circle. */
+	struct shca_qp_object *next_open;
 	struct shca_roce_qp_conf roce_conf;
 	struct ib_uverbs_qp_dest dest; /**< of it, as set last */
 	uint8_t type;                  /**< IBV_QPT_* */

@@ -64,6 +64,9 @@ describe_qp(const struct shca_object *object, struct shca_restrack *out)
 
 	if (qp->sq == NULL && qp->rq == NULL && qp->roce == NULL)
 		return false;
+	/* An XRC target is tracked once, whoever has it open. */
+	if (qp->roce != NULL && shca_roce_qp_owner(qp->roce) != qp)
+		return false;
 	/* An XRC target has no domain. */
 	out->pdn = qp->pd != NULL ? qp->pd->pdn : 0;
 	out->srqn = qp->srq != NULL ? shca_srq_number(qp->srq->srq) : 0;

@@ -67,6 +67,7 @@ static const struct command {
 		.run = shca_legacy_destroy_cq),
 	COMMAND(CREATE_QP, BYTES(create_qp), UP_TO(create_qp_resp, reserved), DRIVER,
 		.run = shca_legacy_create_qp),
+	COMMAND(OPEN_QP, BYTES(open_qp), BYTES(create_qp_resp), DRIVER, .run = shca_qp_write_open),
 	COMMAND(QUERY_QP, BYTES(query_qp), UP_TO(query_qp_resp, reserved), .run = shca_qp_write_query),
 	COMMAND(MODIFY_QP, BYTES(modify_qp), 0, .run = shca_qp_write_modify),
 	COMMAND(DESTROY_QP, BYTES(destroy_qp), BYTES(destroy_qp_resp), DESTROYS,

@@ -14,6 +14,7 @@ int shca_cq_write_resize(struct shca_write *write);
 int shca_cq_write_modify(struct shca_write *write);
 int shca_qp_write_attach_mcast(struct shca_write *write);
 int shca_qp_write_detach_mcast(struct shca_write *write);
+int shca_qp_write_open(struct shca_write *write);
 int shca_qp_write_query(struct shca_write *write);
 int shca_qp_write_modify(struct shca_write *write);
 int shca_qp_write_modify_ex(struct shca_write *write);

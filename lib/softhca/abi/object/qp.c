@@ -15,6 +15,7 @@
 #include "abi/object/methods.h"
 #include "abi/object/mlx5.h"
 #include "abi/qp/qp_roce.h"
+#include "abi/qp/qp_share.h"
 #include "config/model.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
@@ -78,6 +79,7 @@ destroy(struct shca_object *object)
 
 	if (qp->sq != NULL || qp->roce != NULL)
 		shca_device_catch_up(object->file->dev);
+	shca_qp_share_leave(qp);
 	destroy_queues(qp);
 	shca_bfreg_put(&object->file->bfregs, qp->bfreg);
 	qp->nb_async_events -=

@@ -7,6 +7,7 @@
 
 #include "abi/object/commands.h"
 #include "abi/qp/qp_roce.h"
+#include "abi/qp/qp_share.h"
 #include "config/model.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
@@ -242,7 +243,7 @@ modify(struct shca_file *file, const struct ib_uverbs_modify_qp *request, const 
 	ret = shca_object_find(file, &shca_qp_class, request->qp_handle, &object);
 	if (ret != 0)
 		return ret;
-	qp = (struct shca_qp_object *)object;
+	qp = shca_qp_share_owner((struct shca_qp_object *)object);
 	if (attrs & IBV_QP_PORT)
 		ret = shca_qp_check_port(file, request->qp_handle, request->port_num);
 	if (ret != 0)
@@ -387,7 +388,7 @@ shca_qp_write_query(struct shca_write *write)
 		ret = shca_object_find(write->file, &shca_qp_class, request.qp_handle, &object);
 	if (ret != 0)
 		return ret;
-	qp = (struct shca_qp_object *)object;
+	qp = shca_qp_share_owner((struct shca_qp_object *)object);
 	if (qp->rwq_ind != NULL)
 		return -ENOSYS;
 	response.max_send_wr = qp->cap.max_send_wr;

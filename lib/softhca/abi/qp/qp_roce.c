@@ -42,8 +42,12 @@ on_event(void *owner, enum shca_event event)
 {
 	struct shca_qp_object *qp = owner;
 
-	if (shca_eventq_send_async(qp->async, qp->object.user_handle, event))
-		qp->nb_async_events++;
+	/* All that have it open are told (LX core/verbs.c __ib_shared_qp_event_handler()). */
+	do {
+		if (shca_eventq_send_async(qp->async, qp->object.user_handle, event))
+			qp->nb_async_events++;
+		qp = qp->next_open;
+	} while (qp != NULL && qp != owner);
 }
 
 int

@@ -81,6 +81,29 @@ shca_roce_qp_number(const struct shca_roce_qp *qp)
 	return qp->number;
 }
 
+void *
+shca_roce_qp_owner(const struct shca_roce_qp *qp)
+{
+	return qp->attr.owner;
+}
+
+void *
+shca_roce_qp_find_target(struct shca_device *dev, uint32_t number, uint32_t xrcdn)
+{
+	const struct shca_roce_qp *qp = shca_idtable_get(&dev->roce_numbers, number);
+
+	if (qp == NULL || qp->attr.type != SHCA_ROCE_XRC_TGT || qp->attr.xrcdn != xrcdn)
+		return NULL;
+	return qp->attr.owner;
+}
+
+void
+shca_roce_qp_give(struct shca_roce_qp *qp, const struct shca_context *context, void *owner)
+{
+	qp->attr.context = context;
+	qp->attr.owner = owner;
+}
+
 enum shca_roce_state
 shca_roce_qp_state(const struct shca_roce_qp *qp)
 {

@@ -71,6 +71,12 @@ int shca_roce_qp_create(
 	struct shca_device *dev, const struct shca_roce_qp_attr *attr, struct shca_roce_qp **qp);
 void shca_roce_qp_destroy(struct shca_roce_qp *qp);
 uint32_t shca_roce_qp_number(const struct shca_roce_qp *qp);
+/** @return whom events go to. */
+void *shca_roce_qp_owner(const struct shca_roce_qp *qp);
+/** @return the owner of the target of this number and domain, or NULL. */
+void *shca_roce_qp_find_target(struct shca_device *dev, uint32_t number, uint32_t xrcdn);
+/** Give it to another owner. */
+void shca_roce_qp_give(struct shca_roce_qp *qp, const struct shca_context *context, void *owner);
 /** @return the state, which errors change, too. */
 enum shca_roce_state shca_roce_qp_state(const struct shca_roce_qp *qp);
 /** Take what @p conf says, and get to @p state. */
