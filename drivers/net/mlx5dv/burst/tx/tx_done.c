@@ -57,7 +57,7 @@ int
 mdv_tx_done_status(void *queue, uint16_t offset)
 {
 	struct mdv_txq *txq = queue;
-	uint16_t nb_busy;
+	uint32_t nb_busy, nb_desc;
 
 	/* Not set up. */
 	if (txq == NULL)
@@ -66,12 +66,15 @@ mdv_tx_done_status(void *queue, uint16_t offset)
 	 * it has no ring. */
 	if (!txq->ready)
 		return offset < txq->nb_desc ? RTE_ETH_TX_DESC_DONE : -EINVAL;
-	if (offset > txq->ring.mask)
+	/* A descriptor is as many WQEBBs as an inlined packet may need. */
+	nb_desc = (txq->ring.mask + 1u) >> txq->ring.inline_log2_bbs;
+	if (offset >= nb_desc)
 		return -EINVAL;
 	mdv_cq_look(&txq->objs.cq, txq->pos.cq_ci, UINT32_MAX);
 	mdv_tx_burst_reap(txq, MDV_TX_MULTI, false, UINT32_MAX);
-	/* A descriptor is as many WQEBBs as an inlined packet may need. */
 	nb_busy = RTE_MAX((uint16_t)(txq->pos.pc - txq->pos.ci) >> txq->ring.inline_log2_bbs,
 		(uint16_t)(txq->pos.head - txq->pos.tail));
-	return offset < nb_busy ? RTE_ETH_TX_DESC_FULL : RTE_ETH_TX_DESC_DONE;
+	/* Offset 0 is where the next packet goes (rte_ethdev.h): behind the free ones are the busy
+	 * ones, the oldest first. DPDK's own driver counts from that one. */
+	return offset + nb_busy >= nb_desc ? RTE_ETH_TX_DESC_FULL : RTE_ETH_TX_DESC_DONE;
 }

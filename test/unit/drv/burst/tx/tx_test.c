@@ -177,6 +177,7 @@ a_full_ring_takes_no_more_and_drains(void **state)
 			pkts[i] = tx_rig_packet(1, 60);
 		assert_int_equal(burst(&tx_rig.txq, pkts, TX_RIG_BBS + 8), TX_RIG_BBS);
 		assert_int_equal(burst(&tx_rig.txq, pkts + TX_RIG_BBS, 8), 0);
+		assert_int_equal(mdv_tx_done_status(&tx_rig.txq, 0), RTE_ETH_TX_DESC_FULL);
 		assert_int_equal(
 			mdv_tx_done_status(&tx_rig.txq, TX_RIG_BBS - 1), RTE_ETH_TX_DESC_FULL);
 		while (tx_rig_send(&sent))
@@ -184,8 +185,10 @@ a_full_ring_takes_no_more_and_drains(void **state)
 		tx_rig_complete();
 		assert_int_equal(burst(&tx_rig.txq, pkts + TX_RIG_BBS, 8), 8);
 		assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), 8);
-		assert_int_equal(mdv_tx_done_status(&tx_rig.txq, 7), RTE_ETH_TX_DESC_FULL);
-		assert_int_equal(mdv_tx_done_status(&tx_rig.txq, 8), RTE_ETH_TX_DESC_DONE);
+		/* Offset 0 is where the next packet goes. */
+		for (i = 0; i < TX_RIG_BBS; i++)
+			assert_int_equal(mdv_tx_done_status(&tx_rig.txq, (uint16_t)i),
+				i < TX_RIG_BBS - 8 ? RTE_ETH_TX_DESC_DONE : RTE_ETH_TX_DESC_FULL);
 		assert_int_equal(mdv_tx_done_status(&tx_rig.txq, TX_RIG_BBS), -EINVAL);
 		tx_rig_stop();
 	}
