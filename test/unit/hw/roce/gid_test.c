@@ -8,7 +8,7 @@
 #include "hw/roce/gid.h"
 #include "hw/state/device.h"
 
-static const uint8_t own[16] = { 0xfe, 0x80, [8] = 2 ^ 2, [11] = 0xff, 0xfe, 0, 0, 1 };
+static const uint8_t own[16] = { 0xfe, 0x80, [8] = 0x02 ^ 0x02, [11] = 0xff, 0xfe, 0, 0, 1 };
 static const uint8_t four[16] = { [10] = 0xff, 0xff, 10, 0, 0, 1 };
 static const uint8_t six[16] = { 0xfd, [15] = 1 };
 
