@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from harness import card as cards
+from harness import places
 from harness.both import KINDS, PORT, two_ends
 from harness.patience import PATIENCE, until
 from harness.terminal import Terminal
@@ -68,3 +69,11 @@ def test_protocols(transports, tmp_path):
     with two_ends("one card", tmp_path) as ends:
         for protocol in PROTOCOLS:
             run(ends, ["-t", *protocol.split()], [f"UCX_TLS={transports},self", "UCX_NET_DEVICES=mlx5_0:1"])
+
+
+@pytest.mark.parametrize("transport", ["ud_verbs", "ud_mlx5"])
+def test_datagrams_by_ipv4(transport, tmp_path):
+    """UCX takes a datagram for one of IPv4 by its CQE alone, and drops those to addresses that are not the port's."""
+    with places.one_host(tmp_path) as (end, _):
+        ends = [(end.card, "mlx5_0")] * 2
+        run(ends, ["-x", transport, "-d", "mlx5_0:1", "-t", "am_lat", "-D", "short", "-s", "16"], ["UCX_IB_GID_INDEX=3"])

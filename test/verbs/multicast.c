@@ -60,6 +60,8 @@ send_to(const union ibv_gid *gid, uint8_t sgid_index, uint32_t key, unsigned int
 			continue;
 		CHECK(wc.byte_len == 40 + BYTES && (wc.wc_flags & IBV_WC_GRH), wc.byte_len);
 		CHECK(wc.src_qp == qps[0]->qp_num, wc.src_qp);
+		/* Of RoCE a CQE has there which header it was: a GRH, or IPv6. */
+		CHECK(wc.sl == (sgid_index == 0 ? 0 : 1), wc.sl);
 		CHECK(rig_buffer(1 + (unsigned int)wc.wr_id)[40] == content, wc.wr_id);
 		/* The destination's address is in the GRH. */
 		CHECK(memcmp(rig_buffer(1 + (unsigned int)wc.wr_id) + 24, gid->raw, 16) == 0,

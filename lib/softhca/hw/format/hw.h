@@ -136,6 +136,13 @@ struct shca_cqe_error {
 	uint8_t op_own;
 };
 
+/** Of a datagram, its network header (LX mlx5/device.h MLX5_CQE_ROCE_L3_HEADER_TYPE_*). */
+enum {
+	SHCA_CQE_ROCE_GRH = 0,
+	SHCA_CQE_ROCE_IPV6 = 1,
+	SHCA_CQE_ROCE_IPV4 = 2,
+};
+
 #define SHCA_CQE_BYTES 64
 
 static_assert(sizeof(struct shca_cqe) == SHCA_CQE_BYTES, "CQE");

@@ -72,14 +72,25 @@ shca_roce_run_ud(struct shca_roce_qp *qp, unsigned int budget)
 	return nb;
 }
 
+/** Programs find the addresses in the first 40 bytes by it. */
+static uint8_t
+l3_type(const struct shca_roce_path *path)
+{
+	if (!path->is_v2)
+		return SHCA_CQE_ROCE_GRH;
+	return shca_roce_is_ipv4(path->sgid) ? SHCA_CQE_ROCE_IPV4 : SHCA_CQE_ROCE_IPV6;
+}
+
 void
-shca_roce_receive_ud(struct shca_roce_qp *qp, const struct shca_bth *bth, const uint8_t *frame)
+shca_roce_receive_ud(struct shca_roce_qp *qp, const struct shca_roce_path *path,
+	const struct shca_bth *bth, const uint8_t *frame)
 {
 	const struct shca_roce_rx rx = {
 		.cqe_opcode =
 			shca_bth_has_imm(bth->opcode) ? MLX5_CQE_RESP_SEND_IMM : MLX5_CQE_RESP_SEND,
 		.solicited = bth->solicited,
 		.has_grh = true,
+		.l3_type = l3_type(path),
 		.byte_count = GRH_BYTES + bth->payload_bytes,
 		.imm = bth->imm,
 		.src_qpn = bth->src_qpn,

@@ -111,7 +111,7 @@ shca_group_take(struct shca_device *dev, const struct shca_frame *frame)
 		if (!qp->is_dead && qp->state >= SHCA_ROCE_RTR && qp->state != SHCA_ROCE_ERROR &&
 			!is_blocked(qp, &path, &bth)) {
 			dev->nb_done++;
-			shca_roce_receive_ud(qp, &bth, frame->bytes);
+			shca_roce_receive_ud(qp, &path, &bth, frame->bytes);
 		}
 	}
 	return is_wanted;

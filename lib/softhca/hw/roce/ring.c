@@ -221,12 +221,15 @@ shca_roce_scatter_rq(struct shca_roce_qp *qp, uint32_t offset, uint32_t length, 
 
 /** Bits of flags_rqpn: a GRH is there (mlx5's get_cqe of libmlx5's handle_responder). */
 #define GRH_SHIFT 28
+/** Where it has an InfiniBand packet's service level (mlx5_ib's handle_responder). */
+#define L3_TYPE_SHIFT 24
 
 void
 shca_roce_complete_rq(struct shca_roce_qp *qp, const struct shca_roce_rx *rx)
 {
 	struct shca_cqe cqe = {
-		.flags_rqpn = htobe32((rx->has_grh ? 1u << GRH_SHIFT : 0) | rx->src_qpn),
+		.flags_rqpn = htobe32((rx->has_grh ? 1u << GRH_SHIFT : 0) |
+			(uint32_t)rx->l3_type << L3_TYPE_SHIFT | rx->src_qpn),
 		.user_index = htobe32(qp->rx_wqe.user_index & SHCA_CQE_NUMBER_MASK),
 		.metadata = htobe32(rx->imm),
 		.byte_count = htobe32(rx->byte_count),

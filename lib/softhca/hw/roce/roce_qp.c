@@ -410,7 +410,7 @@ receive(struct shca_roce_qp *qp, const struct shca_roce_path *path, const struct
 	const uint8_t *frame)
 {
 	if (qp->attr.type == SHCA_ROCE_UD) {
-		shca_roce_receive_ud(qp, bth, frame);
+		shca_roce_receive_ud(qp, path, bth, frame);
 		return;
 	}
 	/* A connection takes packets of its other side only, to its own GID (IBTA 9.6.1.2.2). */

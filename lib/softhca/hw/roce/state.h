@@ -116,6 +116,7 @@ enum shca_outcome shca_roce_scatter_rq(
 struct shca_roce_rx {
 	uint8_t cqe_opcode; /**< MLX5_CQE_RESP_* */
 	bool solicited, has_grh;
+	uint8_t l3_type; /**< of a datagram: SHCA_CQE_ROCE_* */
 	uint32_t byte_count, imm, src_qpn;
 };
 void shca_roce_complete_rq(struct shca_roce_qp *qp, const struct shca_roce_rx *rx);
@@ -158,8 +159,8 @@ void shca_roce_send(
 
 /** Send datagrams. @return how many WQEs are done */
 unsigned int shca_roce_run_ud(struct shca_roce_qp *qp, unsigned int budget);
-void shca_roce_receive_ud(
-	struct shca_roce_qp *qp, const struct shca_bth *bth, const uint8_t *frame);
+void shca_roce_receive_ud(struct shca_roce_qp *qp, const struct shca_roce_path *path,
+	const struct shca_bth *bth, const uint8_t *frame);
 
 /** The time of the step, for the engines. */
 static inline uint64_t

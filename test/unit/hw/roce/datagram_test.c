@@ -70,6 +70,7 @@ static void
 group_datagram(struct end *end, const uint8_t group[16], bool is_whole)
 {
 	static const uint8_t payload[BYTES] = { 1, 2, 3 };
+	static const uint8_t ipv4[16] = { [10] = 0xff, 0xff, 10, 0, 0, 2 };
 	struct shca_roce_path path = {
 		.is_v2 = true, .udp_source = 0xc000, .dmac = { 1, 0, 0x5e }
 	};
@@ -85,7 +86,7 @@ group_datagram(struct end *end, const uint8_t group[16], bool is_whole)
 	uint8_t frame[512];
 	uint32_t at, length;
 
-	memcpy(path.sgid, end->other_gid, sizeof(path.sgid));
+	memcpy(path.sgid, shca_roce_is_ipv4(group) ? ipv4 : end->other_gid, sizeof(path.sgid));
 	memcpy(path.dgid, group, sizeof(path.dgid));
 	at = shca_roce_write_headers(&path, &bth, frame);
 	memcpy(frame + at, payload, BYTES);
@@ -178,6 +179,8 @@ a_damaged_one_does_not_turn_away_the_next(void **state)
 		group_datagram(&end, groups[i], true);
 		assert_true(rig_poll(&end.rig.rx, &cqe));
 		assert_int_equal(be32toh(cqe.byte_count), GRH + BYTES);
+		/* A GRH, and whose addresses are in it: LX mlx5_ib handle_responder(). */
+		assert_int_equal(be32toh(cqe.flags_rqpn) >> 24, i == 0 ? 0x11 : 0x12);
 		disconnect_end(&end);
 	}
 }
