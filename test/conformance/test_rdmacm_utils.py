@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 import shutil
+import subprocess
 import time
 
 import pytest
@@ -166,10 +167,14 @@ def test_ack_timeout(tmp_path):
 
 @pytest.mark.parametrize("place", SOME_PLACES)
 def test_many_connections(place, tmp_path):
-    """cmtime's server never ends; its client ends when all connections have."""
+    """cmtime's server never ends; its client ends when all connections have. From rdma-core 53 on both have a socket between them,
+    which is one of IPv4."""
+    usage = subprocess.run(["cmtime", "-?"], capture_output=True, text=True, check=False)
+    if place not in HOSTS and "-S" in usage.stdout + usage.stderr:
+        pytest.skip("this cmtime wants IPv4, and the card has no netdev")
     with PLACES[place](tmp_path) as (server, client), serving("cmtime -b ADDRESS -p PORT -c 40", server, client):
         status, text = run_client(client.argv(*fill("cmtime -s ADDRESS -b SOURCE -p PORT -c 40", server, client)))
-        assert status == 0 and re.search(r"^connect +:", text, re.M), text
+        assert status == 0 and re.search(r"^(connect +:|full connect  )", text, re.M), text
 
 
 def test_a_file_by_rsockets(tmp_path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """UCX, unmodified: its transports of verbs (rc_verbs, ud_verbs) and of direct verbs (rc_mlx5, ud_mlx5), which write their WQEs and
 read their CQEs themselves. DC and DevX it asks for, and goes without."""
+import functools
 import os
 import re
 import shutil
@@ -23,13 +24,22 @@ OF_RC = ["put_lat -D short -s 8", "put_bw -D zcopy -s 65536", "get -D zcopy -s 8
 PROTOCOLS = ["tag_lat -s 8", "tag_bw -s 300000", "ucp_put_bw -s 4096", "ucp_get -s 4096", "ucp_fadd -s 8", "stream_bw -s 5000"]
 
 
+@functools.cache
+def apart():
+    """Those that were built with MPI take themselves for its ranks unless they are told."""
+    usage = subprocess.run(["ucx_perftest", "-h"], capture_output=True, text=True, check=False)
+    return ["-P", "0"] if "-P <0|1>" in usage.stdout + usage.stderr else []
+
+
 def words(end, *options, env=()):
-    return cards.on(end[0], "env", "UCX_WARN_UNUSED_ENV_VARS=n", *env, "ucx_perftest", "-p", PORT, *options)
+    return cards.on(end[0], "env", "UCX_WARN_UNUSED_ENV_VARS=n", *env, "ucx_perftest", *apart(), "-p", PORT, *options)
 
 
 def run(ends, options, env=()):
-    """Both sides; a client that comes before the server listens tries again."""
-    server = Terminal(words(ends[0], env=env), env=dict(os.environ))
+    """Both sides; a client that comes before the server listens tries again. Older servers have all from their client, newer ones
+    want to be told of transport and device."""
+    where = options[:4] if options[0] == "-x" else []
+    server = Terminal(words(ends[0], *where, env=env), env=dict(os.environ))
 
     def ended():
         client = subprocess.run(words(ends[1], "127.0.0.1", *options, "-n", "30", "-w", "3", env=env), stdin=subprocess.DEVNULL,
@@ -50,7 +60,8 @@ def test_what_it_finds(model):
         text = cards.run_on(card, "ucx_info", "-d").stdout
     found = re.findall(r"Transport: (\w+)\n#\s+Device: mlx5_0:1$", text, re.M)
     assert sorted(found) == sorted(TRANSPORTS), text
-    assert "< failed" not in text, text
+    # A second memory domain of newer UCX is that of gga_mlx5, which has no other way than DevX.
+    assert text.count("< failed") <= text.count("< failed to open memory domain mlx5_0 >") <= 1, text
 
 
 @pytest.mark.parametrize("kind", ["one card", *(pytest.param(kind, marks=pytest.mark.long) for kind in KINDS[1:])])

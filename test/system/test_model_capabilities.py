@@ -46,6 +46,7 @@ MLX5DV_CONTEXT = {
     "dci_streams_caps": NOT_HERE, "max_wr_memcpy_length": NOT_HERE, "crypto_caps": NOT_HERE,
     # Of newer rdma-core.
     "reg_c0": "of metadata of an e-switch's frames, which softhca does not put there", "ooo_recv_wrs_caps": NOT_HERE,
+    "max_dc_rd_atom": NOT_HERE, "max_dc_init_rd_atom": NOT_HERE,
 }
 STRUCTS = [("verbs.h", "ibv_device_attr", DEVICE_ATTR), ("verbs.h", "ibv_device_attr_ex", DEVICE_ATTR_EX),
            ("mlx5dv.h", "mlx5dv_context", MLX5DV_CONTEXT)]
