@@ -78,7 +78,7 @@ SECONDARY_CALLS = {
     "system": {"attach": 2, "dev_dump": 2, "detach": 1},
 }
 # What it does not have itself: the netdev, and the device's registers.
-NOT_SECONDARY = {"read_clock", "flow_ctrl_get", "get_module_info", "get_module_eeprom", "get_monitor_addr"}
+NOT_SECONDARY = {"read_clock", "flow_ctrl_get", "get_monitor_addr"}
 
 
 def without_later_releases(text):
