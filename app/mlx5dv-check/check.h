@@ -177,6 +177,8 @@ enum check_result check_end(struct check *check, enum check_result result, const
 /** @return whether a frame from the peer to @p dst (NULL: the port) came @p want times; otherwise
  * the row has failed. */
 bool check_comes(struct check *check, const struct rte_ether_addr *dst, int want, const char *when);
+/** Wait until both ports have a link. */
+enum check_result check_links(struct check *check);
 /** What a virtual function asks for in vain is its host's to give. @param good all came as expected
  * @param lost check->lost at that time */
 enum check_result check_conclude(struct check *check, bool good, bool lost);

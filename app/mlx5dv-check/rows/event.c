@@ -59,6 +59,9 @@ set_link(struct check *check, const unsigned int *nb_events)
 		return check_fail(check, "setting it up: %s", rte_strerror(-ret));
 	if (!good || !hears(check, nb_events, before, RTE_ETH_LINK_UP))
 		return CHECK_FAIL;
+	/* The peer's went down with it, and need not be up at the same moment. */
+	if (check_links(check) != CHECK_PASS)
+		return CHECK_FAIL;
 	return check_comes(check, NULL, 1, "with the link again") ? CHECK_PASS : CHECK_FAIL;
 }
 

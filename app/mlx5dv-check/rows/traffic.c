@@ -67,8 +67,8 @@ check_conclude(struct check *check, bool good, bool lost)
 	return CHECK_FAIL;
 }
 
-static enum check_result
-link_up(struct check *check)
+enum check_result
+check_links(struct check *check)
 {
 	for (unsigned int side = 0; side < CHECK_NB_SIDES; side++) {
 		const uint64_t end = check_wait_end(check);
@@ -246,7 +246,7 @@ restart(struct check *check)
 }
 
 const struct check_row check_rows_traffic[] = {
-	{ "link", "both ports have one", link_up },
+	{ "link", "both ports have one", check_links },
 	{ "receive 60 bytes", "all packets come, in order and whole", receive_short },
 	{ "receive 1514 bytes", "all packets come, in order and whole", receive_long },
 	{ "send 60 bytes", "all packets come, in order and whole", send_short },
