@@ -102,6 +102,19 @@ struct mdv_tx_pos {
 	uint64_t more; /**< frames beyond one an mbuf; modulo 2^64, as it may be below 0 */
 };
 
+/** Copy field by field. An assignment is done by vectors, each of which waits until the narrow
+ * stores of what it reads have left the CPU's store buffer. */
+static __rte_always_inline void
+mdv_tx_pos_copy(struct mdv_tx_pos *to, const struct mdv_tx_pos *from)
+{
+	to->pc = from->pc;
+	to->head = from->head;
+	to->nb = from->nb;
+	to->last = from->last;
+	to->bytes = from->bytes;
+	to->more = from->more;
+}
+
 /** @return the bits of ol_flags that decide about checksums, packed. */
 static __rte_always_inline uint32_t
 mdv_tx_csum_index(uint64_t ol_flags)

@@ -175,6 +175,9 @@ mdv_tx_burst_commit(struct mdv_txq *txq, const struct mdv_tx_pos *pos, uint64_t 
 	mdv_tx_doorbell(txq, last, pos->pc);
 }
 
+/** Packets of a WQE of a burst that needs several: all fours. */
+#define MDV_TX_BURST_PART 32u
+
 /** Send in one WQE as many packets as can share it. @return 0 when the next needs one of its own */
 static __rte_always_inline uint32_t
 mdv_tx_burst_many(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
@@ -185,6 +188,8 @@ mdv_tx_burst_many(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 
 	bbs = RTE_MIN(bbs, to_end);
 	nb = RTE_MIN(nb, slots);
+	if (nb > MDV_TX_DS_MAX - MDV_TX_WQE_DS_HEAD)
+		nb = MDV_TX_BURST_PART;
 	return mdv_tx_vec_wqe(txq, pkts, RTE_MIN(nb, mdv_tx_vec_room(bbs)), pos, opts);
 }
 
@@ -212,9 +217,10 @@ mdv_tx_burst_long(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 	struct mdv_tx_pos *pos, const unsigned int opts)
 {
 	/* A copy, so that the compiler can keep *pos in registers. */
-	struct mdv_tx_pos so_far = *pos;
+	struct mdv_tx_pos so_far;
 	enum mdv_tx_status status = MDV_TX_WHOLE;
 
+	mdv_tx_pos_copy(&so_far, pos);
 	if ((opts & MDV_TX_TSO) && (pkts[0]->ol_flags & RTE_MBUF_F_TX_TCP_SEG))
 		status = mdv_tx_tso(txq, pkts, nb, bbs, (opts & MDV_TX_VLAN) != 0, &so_far);
 	if ((opts & MDV_TX_MULTI) && status == MDV_TX_WHOLE && pkts[0]->nb_segs > 1)
@@ -223,7 +229,7 @@ mdv_tx_burst_long(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 		unlikely(txq->ring.min_inline != 0))
 		status = mdv_tx_mseg_send(txq, pkts, nb, bbs, opts, &so_far);
 	if (status == MDV_TX_SENT)
-		*pos = so_far;
+		mdv_tx_pos_copy(pos, &so_far);
 	return status;
 }
 
@@ -254,6 +260,20 @@ mdv_tx_burst_copy(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 	return mdv_tx_copy_many(txq, pkts, RTE_MIN(nb, slots), bbs, pos);
 }
 
+/** Send packets with tags that follow others. @return their number */
+static __rte_always_inline uint32_t
+mdv_tx_burst_tagged(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
+	struct mdv_tx_pos *pos, const unsigned int opts)
+{
+	struct mdv_tx_pos so_far;
+	uint32_t n;
+
+	mdv_tx_pos_copy(&so_far, pos);
+	n = mdv_tx_each_more(txq, pkts, nb, bbs, &so_far, opts);
+	mdv_tx_pos_copy(pos, &so_far);
+	return n;
+}
+
 /** Send the next packets that are of one kind. @return as mdv_tx_burst_long(), but never
  * MDV_TX_WHOLE */
 static __rte_always_inline enum mdv_tx_status
@@ -277,7 +297,7 @@ mdv_tx_burst_next(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 	if (vec && !(opts & MDV_TX_INLINE) && mdv_tx_vec_takes(pkts[0], opts))
 		n = mdv_tx_burst_many(txq, pkts, RTE_MIN(nb, slots), bbs, pos, opts);
 	else if (vec && mdv_tx_each_takes(pkts[0], opts))
-		n = mdv_tx_each(txq, pkts, RTE_MIN(nb, slots), bbs, pos, opts);
+		n = mdv_tx_burst_tagged(txq, pkts, RTE_MIN(nb, slots), bbs, pos, opts);
 	if (n != 0)
 		return MDV_TX_SENT;
 	/* With SWP one packet at a time, as each WQE is completed afterwards; the packet behind one
@@ -291,12 +311,15 @@ mdv_tx_burst_next(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 	return status;
 }
 
-/** Send as many packets as there is room for, from @p pos on, and ring the doorbell. @return the
+/** Send as many packets as there is room for, from @p start on, and ring the doorbell. @return the
  * number of packets taken */
 static __rte_always_inline uint16_t
 mdv_tx_burst_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts,
-	struct mdv_tx_pos pos, const unsigned int opts, const bool vec)
+	const struct mdv_tx_pos *start, const unsigned int opts, const bool vec)
 {
+	struct mdv_tx_pos pos;
+
+	mdv_tx_pos_copy(&pos, start);
 	while (pos.nb < nb_pkts) {
 		const uint32_t bbs = txq->ring.mask + 1u - (uint16_t)(pos.pc - txq->pos.ci);
 		enum mdv_tx_status status;
@@ -318,8 +341,8 @@ mdv_tx_burst_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts,
 }
 
 /**
- * Send the whole burst as one WQE, the usual case.
- * @param pos the queue's position; afterwards the end of that WQE
+ * Send the whole burst as one WQE, the usual case, or as one for each packet with a tag.
+ * @param pos the queue's position; afterwards the end of what was sent
  * @return whether all packets are sent
  */
 static __rte_always_inline bool
@@ -327,12 +350,21 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 	struct mdv_tx_pos *pos, const unsigned int opts)
 {
 	/* A burst of no packets has no first packet to look at. */
-	if ((opts & MDV_TX_INLINE) ||
-		unlikely(nb_pkts - 1u >= MDV_TX_DS_MAX - MDV_TX_WQE_DS_HEAD) ||
+	if ((opts & MDV_TX_INLINE) || unlikely(nb_pkts == 0))
+		return false;
+	if (mdv_tx_each_takes(pkts[0], opts)) {
+		const uint32_t size = txq->ring.mask + 1u;
+		const uint32_t slots = size - (uint16_t)(pos->head - txq->pos.tail);
+		const uint32_t bbs = size - (uint16_t)(pos->pc - txq->pos.ci);
+
+		if (mdv_tx_each(txq, pkts, RTE_MIN(nb_pkts, slots), bbs, pos, opts) != nb_pkts)
+			return false;
+	} else if (unlikely(nb_pkts > MDV_TX_DS_MAX - MDV_TX_WQE_DS_HEAD) ||
 		!mdv_tx_vec_takes(pkts[0], opts) ||
 		unlikely(!mdv_tx_burst_fits(txq, pos, nb_pkts)) ||
-		unlikely(mdv_tx_vec_wqe(txq, pkts, nb_pkts, pos, opts) != nb_pkts))
+		unlikely(mdv_tx_vec_wqe(txq, pkts, nb_pkts, pos, opts) != nb_pkts)) {
 		return false;
+	}
 	mdv_tx_burst_commit(txq, pos, nb_pkts, opts);
 	return true;
 }
@@ -384,8 +416,8 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 	static uint16_t \
 	name(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
 	{ \
-		return mdv_tx_burst_rest( \
-			txq, pkts, nb_pkts, mdv_tx_burst_start(txq, opts, false), opts, false); \
+		const struct mdv_tx_pos pos = mdv_tx_burst_start(txq, opts, false); \
+		return mdv_tx_burst_rest(txq, pkts, nb_pkts, &pos, opts, false); \
 	}
 /** The same with vectors. A separate function sends unusual packets, so that these cost the usual
  * path no registers. */
@@ -394,7 +426,7 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 	name##_rest(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, \
 		const struct mdv_tx_pos *pos) \
 	{ \
-		return mdv_tx_burst_rest(txq, pkts, nb_pkts, *pos, opts, true); \
+		return mdv_tx_burst_rest(txq, pkts, nb_pkts, pos, opts, true); \
 	} \
 	static uint16_t \
 	name(void *txq, struct rte_mbuf **pkts, uint16_t nb_pkts) \
@@ -403,8 +435,8 @@ mdv_tx_burst_at_once(struct mdv_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pk
 		if (mdv_tx_burst_at_once(txq, pkts, nb_pkts, &pos, opts)) \
 			return nb_pkts; \
 		if ((opts) & MDV_TX_TSO) \
-			return mdv_tx_burst_rest(txq, pkts, nb_pkts, pos, opts, true); \
-		so_far = pos; \
+			return mdv_tx_burst_rest(txq, pkts, nb_pkts, &pos, opts, true); \
+		mdv_tx_pos_copy(&so_far, &pos); \
 		return name##_rest(txq, pkts, nb_pkts, &so_far); \
 	}
 #define MDV_TX_ROW(name, opts) [opts] = name,

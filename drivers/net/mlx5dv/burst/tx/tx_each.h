@@ -113,4 +113,13 @@ mdv_tx_each(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t b
 	return n;
 }
 
+/** The same for packets that follow others. The instances of a file share it, so it asks for its
+ * options. */
+static __rte_noinline __rte_unused uint32_t
+mdv_tx_each_more(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t bbs,
+	struct mdv_tx_pos *pos, const unsigned int opts)
+{
+	return mdv_tx_each(txq, pkts, nb, bbs, pos, opts);
+}
+
 #endif /* MDV_TX_EACH_H */
