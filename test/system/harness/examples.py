@@ -14,7 +14,7 @@ class Examples:
     def __init__(self, directory, level):
         self.tree = directory
         shutil.copytree(SOURCES[-1], directory, dirs_exist_ok=True)
-        for makefile in directory.glob("*/Makefile"):
+        for makefile in directory.rglob("Makefile"):
             makefile.write_text(makefile.read_text(encoding="ascii").replace("-O3", level), encoding="ascii")
 
     def build(self, name, program=None):
