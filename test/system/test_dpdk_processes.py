@@ -18,7 +18,8 @@ from harness.testpmd import eal_prefix, remove_runtime_dir, softhca_argv
 
 NB_FRAMES = 40
 
-pytestmark = pytest.mark.skipif(not SOURCES, reason="DPDK's examples are not here: run devtools/setup")
+pytestmark = [pytest.mark.long,
+              pytest.mark.skipif(not SOURCES, reason="DPDK's examples are not here: run devtools/setup")]
 
 
 @pytest.fixture(name="build", scope="module")
