@@ -283,8 +283,10 @@ prepare_rereg(struct shca_file *file, const struct ib_uverbs_rereg_mr *request,
 	struct shca_object *pd = &mr->pd->object;
 	int ret = 0;
 
-	if (request->flags & REREG_PD)
-		ret = shca_object_find(file, &shca_pd_class, request->pd_handle, &pd);
+	/* ib_uverbs_rereg_mr(): of the two handles only the region's can be missing. */
+	if ((request->flags & REREG_PD) &&
+		shca_object_find(file, &shca_pd_class, request->pd_handle, &pd) != 0)
+		ret = -EINVAL;
 	if (ret == 0)
 		ret = merge_rereg(request, mr, &how->merged);
 	how->keeps_pages = ret == 0 && keeps_pages(request, mr, &how->merged);

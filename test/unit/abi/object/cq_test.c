@@ -338,6 +338,14 @@ test_rereg_and_query_mr(void **state)
 	assert_int_equal(command_run(rig->file, &command), -EINVAL);
 	rereg.flags = 8;
 	assert_int_equal(command_run(rig->file, &command), -EOPNOTSUPP);
+	rereg.flags = 2;
+	rereg.pd_handle = 999;
+	assert_int_equal(command_run(rig->file, &command), -EINVAL);
+	rereg.pd_handle = first.mr_handle;
+	assert_int_equal(command_run(rig->file, &command), -EINVAL);
+	rereg.pd_handle = rig->pd;
+	rereg.mr_handle = 999;
+	assert_int_equal(command_run(rig->file, &command), -ENOENT);
 	assert_int_equal(frame_run(rig->file, &frame), 0);
 	assert_int_equal(lkey, second.lkey);
 }
