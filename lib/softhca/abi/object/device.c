@@ -45,7 +45,9 @@ static_assert((int)UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS ==
 #define BF_REG_BYTES  512
 #define CACHE_LINE    64
 #define LOG_UAR_BYTES 12
-#define RAW_PACKET    (1u << IBV_QPT_RAW_PACKET)
+/* LX mlx5_query_max_pkeys(): of the device, 128 << pkey_table_size; a RoCE port has one of them. */
+#define MAX_PKEYS  128
+#define RAW_PACKET (1u << IBV_QPT_RAW_PACKET)
 
 /** A function has an event queue a CPU. */
 static uint32_t
@@ -223,7 +225,7 @@ fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *re
 		.max_mcast_grp = SHCA_NB_GROUPS,
 		.max_mcast_qp_attach = SHCA_GROUP_QPS,
 		.max_total_mcast_qp_attach = SHCA_NB_GROUPS * SHCA_GROUP_QPS,
-		.max_pkeys = 1,
+		.max_pkeys = MAX_PKEYS,
 		.max_qp_rd_atom = SHCA_MAX_RD_ATOMIC,
 		.max_qp_init_rd_atom = SHCA_MAX_RD_ATOMIC,
 		.max_res_rd_atom = SHCA_MAX_RD_ATOMIC * model->max_qp,

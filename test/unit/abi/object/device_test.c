@@ -267,6 +267,7 @@ test_query_device(void **state)
 	assert_int_equal(response.fw_ver, rig->model.fw_ver);
 	assert_int_equal(response.max_qp_wr, rig->model.max_qp_wr);
 	assert_int_equal(response.phys_port_cnt, 1);
+	assert_int_equal(response.max_pkeys, 128);
 	assert_int_equal(response.local_ca_ack_delay, 16);
 	assert_int_equal(response.max_raw_ethy_qp, 0);
 	assert_memory_equal(&response.node_guid, guid, sizeof(guid));
