@@ -111,6 +111,23 @@ try_refused(void)
 	CHECK_REFUSED(ibv_reg_mr(rig_pd, partly, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE), EFAULT);
 }
 
+/** A device without on-demand paging says so, and of another device's memory too; UCX asks for that
+ * with descriptor -1. */
+static void
+try_on_demand(void)
+{
+	struct ibv_sge sge = rig_sge(0, 0, 4096);
+	int ret = ibv_advise_mr(rig_pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1);
+
+	CHECK(ret == EOPNOTSUPP, ret);
+	ret = ibv_advise_mr(
+		rig_pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1);
+	CHECK(ret == EOPNOTSUPP, ret);
+	CHECK_REFUSED(
+		ibv_reg_dmabuf_mr(rig_pd, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE), EOPNOTSUPP);
+	CHECK_REFUSED(ibv_reg_dmabuf_mr(rig_pd, 16, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE), EINVAL);
+}
+
 /** Memory that was registered may grow, and move, as any other (realloc() does so). */
 static void
 try_growth(void)
@@ -460,6 +477,7 @@ main(void)
 	flow = rig_take_all(qp);
 	try_all_kinds();
 	try_refused();
+	try_on_demand();
 	try_growth();
 	try_threads();
 	try_neighbours();

@@ -25,6 +25,12 @@
 		IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC |                    \
 		IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
 
+/** core/uverbs_std_types_mr.c, UVERBS_METHOD_REG_DMABUF_MR. */
+#define DMABUF_ACCESS                                                                              \
+	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_READ |                             \
+		IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_ATOMIC |                   \
+		IB_UVERBS_ACCESS_RELAXED_ORDERING)
+
 /** IB_MR_REREG_* of ib_uverbs_rereg_mr, which no user header has. */
 #define REREG_TRANSLATION (1u << 0)
 #define REREG_PD          (1u << 1)
@@ -412,6 +418,29 @@ query(struct shca_bundle *bundle)
 	return ret;
 }
 
+/** A device without on-demand paging has no such operation (LX hw/mlx5/odp.c
+ * mlx5_ib_odp_init_one()), for which the core asks before it looks at what is advised. */
+static int
+advise(struct shca_bundle *bundle)
+{
+	(void)bundle;
+	return -EOPNOTSUPP;
+}
+
+/** As UVERBS_METHOD_REG_DMABUF_MR of core/uverbs_std_types_mr.c; then mlx5_ib_reg_user_mr_dmabuf(),
+ * in a kernel that is built without on-demand paging: pages of another device may move. */
+static int
+reg_dmabuf(struct shca_bundle *bundle)
+{
+	const uint64_t offset = shca_ioctl_value(bundle, UVERBS_ATTR_REG_DMABUF_MR_OFFSET);
+	const uint64_t iova = shca_ioctl_value(bundle, UVERBS_ATTR_REG_DMABUF_MR_IOVA);
+	const uint64_t access = shca_ioctl_value(bundle, UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS);
+
+	if ((offset & PAGE_MASK) != (iova & PAGE_MASK) || check_access((uint32_t)access) != 0)
+		return -EINVAL;
+	return -EOPNOTSUPP;
+}
+
 /* clang-format off */
 static const struct shca_attr_row destroy_rows[] = {
 	SHCA_DESTROY(UVERBS_ATTR_DESTROY_MR_HANDLE, &shca_mr_class),
@@ -436,10 +465,32 @@ static const struct shca_attr_row query_rows[] = {
 	SHCA_OUT_OPTIONAL(UVERBS_ATTR_QUERY_MR_RESP_IOVA, 8),
 };
 
+static const struct shca_attr_row advise_rows[] = {
+	SHCA_HANDLE(UVERBS_ATTR_ADVISE_MR_PD_HANDLE, &shca_pd_class),
+	SHCA_IN(UVERBS_ATTR_ADVISE_MR_ADVICE, 8),
+	SHCA_FLAGS(UVERBS_ATTR_ADVISE_MR_FLAGS, UINT64_MAX),
+	SHCA_IN_MANDATORY(UVERBS_ATTR_ADVISE_MR_SGE_LIST, sizeof(struct ib_uverbs_sge), SHCA_ANY_BYTES),
+};
+
+static const struct shca_attr_row reg_dmabuf_rows[] = {
+	SHCA_NEW(UVERBS_ATTR_REG_DMABUF_MR_HANDLE, &shca_mr_class),
+	SHCA_HANDLE(UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, &shca_pd_class),
+	SHCA_IN(UVERBS_ATTR_REG_DMABUF_MR_OFFSET, 8),
+	SHCA_IN(UVERBS_ATTR_REG_DMABUF_MR_LENGTH, 8),
+	SHCA_IN(UVERBS_ATTR_REG_DMABUF_MR_IOVA, 8),
+	SHCA_IN(UVERBS_ATTR_REG_DMABUF_MR_FD, 4),
+	SHCA_FLAGS(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, DMABUF_ACCESS),
+	SHCA_OUT(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, 4),
+	SHCA_OUT(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, 4),
+};
+
 const struct shca_method shca_mr_methods[] = {
 	{ UVERBS_METHOD_DM_MR_REG, SHCA_ROWS(reg_dm_rows), .handler = reg_dm },
 	{ UVERBS_METHOD_MR_DESTROY, SHCA_ROWS(destroy_rows) },
+	{ UVERBS_METHOD_ADVISE_MR, SHCA_ROWS(advise_rows), .handler = advise },
 	{ UVERBS_METHOD_QUERY_MR, SHCA_ROWS(query_rows), .handler = query },
+	{ UVERBS_METHOD_REG_DMABUF_MR, .since = SHCA_KERNEL_6_1, /* Linux 5.12 */
+		SHCA_ROWS(reg_dmabuf_rows), .handler = reg_dmabuf },
 	{ 0 },
 };
 /* clang-format on */
