@@ -56,6 +56,7 @@ test_mlx5_cq dv_cq_cqe_size_128 dv_cq_cqe_size_64 dv_cq_cqe_size_environment_var
 test_mlx5_dr domain_dump
 test_mlx5_flow create_empty_matcher create_smac_matcher smac_matcher_to_qp_flow
 test_mlx5_huge_page prefer_obj_on_huge
+test_mlx5_query_port dv_query_port
 test_mlx5_raw_wqe mixed_raw_wqe_traffic
 test_mlx5_timestamp timestamp_free_running_rc_traffic timestamp_real_time_rc_traffic
 test_mlx5_timestamp query_rt_values timestamp_free_running_recv_raw_traffic timestamp_free_running_send_raw_traffic
@@ -107,7 +108,6 @@ SKIPPED = [
     ("Tag matching", "a ConnectX-5 has it; softhca does not"),
     ("Device memory is not supported", "cx4lx has none"),
     ("Extended QP is not supported", "atomic write, which libmlx5 does not have"),
-    ("mlx5dv_query_port", "numbers of vports in switchdev mode, which softhca does not tell"),
     ("Support CQE 128B compression", "compressed CQEs of 128 bytes, which no model has"),
     ("All gid indices populated", "a GID table without a gap"),
 ]

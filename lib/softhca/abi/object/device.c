@@ -9,6 +9,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/mlx5-abi.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/mlx5_user_ioctl_verbs.h>
 
 #include "abi/core/ioctl.h"
 #include "abi/core/mmap.h"
@@ -33,6 +34,7 @@ static_assert(sizeof(struct ib_uverbs_ex_query_device_resp) == 304, "as rdma-cor
 static_assert(sizeof(struct mlx5_ib_query_device_resp) >= 104, "rdma-core 44's or longer");
 static_assert(sizeof(struct ib_uverbs_query_port_resp_ex) == 48, "as rdma-core 44 has it");
 static_assert(sizeof(struct ib_uverbs_gid_entry) == 32, "as rdma-core 44 has it");
+static_assert(sizeof(struct mlx5_ib_uapi_query_port) == 40, "as rdma-core 44 has it");
 
 /** Both methods answer with these, see answer_context(). */
 static_assert((int)UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS ==
@@ -46,8 +48,9 @@ static_assert((int)UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS ==
 #define CACHE_LINE    64
 #define LOG_UAR_BYTES 12
 /* LX mlx5_query_max_pkeys(): of the device, 128 << pkey_table_size; a RoCE port has one of them. */
-#define MAX_PKEYS  128
-#define RAW_PACKET (1u << IBV_QPT_RAW_PACKET)
+#define MAX_PKEYS    128
+#define VPORT_UPLINK 0xffff /* PRM, as LX include/linux/mlx5/vport.h has it */
+#define RAW_PACKET   (1u << IBV_QPT_RAW_PACKET)
 
 /** A function has an event queue a CPU. */
 static uint32_t
@@ -411,6 +414,43 @@ shca_device_write_query_port(struct shca_write *write)
 	return ret != 0 ? ret : shca_user_write(write->out, &response, sizeof(response));
 }
 
+/** What an e-switch's manager is told of a port's vport (LX hw/mlx5/std_types.c
+ * fill_switchdev_info()). Firmware numbers the functions of a card (vhca_id): here the manager,
+ * which is vport 0, and each other by its vport. No rule finds packets of a vport by metadata
+ * (reg_c0), and software steering, which needs addresses of device memory, is not there. */
+static struct mlx5_ib_uapi_query_port
+describe_vport(const struct shca_device_conf *conf, uint64_t port)
+{
+	const bool is_uplink = port == conf->nb_vports;
+	struct mlx5_ib_uapi_query_port info = {
+		.flags = MLX5_IB_UAPI_QUERY_PORT_VPORT | MLX5_IB_UAPI_QUERY_PORT_ESW_OWNER_VHCA_ID,
+		.vport = is_uplink ? VPORT_UPLINK : (uint16_t)(port - 1),
+	};
+
+	if (!is_uplink) {
+		info.flags |= MLX5_IB_UAPI_QUERY_PORT_VPORT_VHCA_ID;
+		info.vport_vhca_id = info.vport;
+	}
+	return info;
+}
+
+/** mlx5_ib's own QUERY_PORT, for mlx5dv_query_port(). */
+static int
+query_vport(struct shca_bundle *bundle)
+{
+	const struct shca_device_conf *conf = shca_device_conf(bundle->file->dev);
+	const uint64_t port = shca_ioctl_value(bundle, MLX5_IB_ATTR_QUERY_PORT_PORT_NUM);
+	struct mlx5_ib_uapi_query_port info = { 0 };
+
+	if (port == 0 || port > shca_conf_nb_ports(conf))
+		return -EINVAL;
+	if (!shca_conf_has_rep(conf, (uint32_t)port))
+		return -EOPNOTSUPP;
+	if (conf->nb_vports != 0)
+		info = describe_vport(conf, port);
+	return shca_ioctl_out(bundle, MLX5_IB_ATTR_QUERY_PORT, &info, sizeof(info));
+}
+
 /** @return false: the entry is empty. */
 static bool
 fill_gid(const struct shca_file *file, uint32_t index, struct ib_uverbs_gid_entry *entry)
@@ -512,6 +552,11 @@ static const struct shca_attr_row query_gid_entry_rows[] = {
 	SHCA_OUT(UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, sizeof(struct ib_uverbs_gid_entry)),
 };
 
+static const struct shca_attr_row query_vport_rows[] = {
+	SHCA_IN(MLX5_IB_ATTR_QUERY_PORT_PORT_NUM, 4),
+	SHCA_OUT(MLX5_IB_ATTR_QUERY_PORT, OFFSET_END(struct mlx5_ib_uapi_query_port, reg_c0)),
+};
+
 const struct shca_method shca_device_methods[] = {
 	{ UVERBS_METHOD_QUERY_PORT, SHCA_ROWS(query_port_rows), .handler = query_port },
 	{ UVERBS_METHOD_GET_CONTEXT, .runs_without_context = true,
@@ -519,6 +564,8 @@ const struct shca_method shca_device_methods[] = {
 	{ UVERBS_METHOD_QUERY_CONTEXT, SHCA_ROWS(query_context_rows), .handler = query_context },
 	{ UVERBS_METHOD_QUERY_GID_TABLE, SHCA_ROWS(query_gid_table_rows), .handler = query_gid_table },
 	{ UVERBS_METHOD_QUERY_GID_ENTRY, SHCA_ROWS(query_gid_entry_rows), .handler = query_gid_entry },
+	{ MLX5_IB_METHOD_QUERY_PORT, .since = SHCA_KERNEL_6_1, /* Linux 5.14 */
+		SHCA_ROWS(query_vport_rows), .handler = query_vport },
 	{ 0 },
 };
 /* clang-format on */

@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <rdma/mlx5_user_ioctl_verbs.h>
+
 #include "rig.h"
 
 #define REQUEST struct mlx5_ib_alloc_ucontext_req_v2
@@ -425,6 +427,53 @@ test_gids(void **state)
 	assert_int_equal(frame_run(rig->file, &frame), -EINVAL);
 }
 
+static int
+query_vport(struct rig *rig, uint32_t port, struct mlx5_ib_uapi_query_port *info)
+{
+	struct frame frame;
+
+	frame_init(&frame, UVERBS_OBJECT_DEVICE, MLX5_IB_METHOD_QUERY_PORT);
+	frame_u32(&frame, MLX5_IB_ATTR_QUERY_PORT_PORT_NUM, port);
+	frame_out(&frame, MLX5_IB_ATTR_QUERY_PORT, info, sizeof(*info));
+	memset(info, 0xff, sizeof(*info));
+	return frame_run(rig->file, &frame);
+}
+
+/** fill_switchdev_info() of hw/mlx5/std_types.c: the manager's port 1 has no representor, and the
+ * uplink is no function. */
+static void
+test_query_vport(void **state)
+{
+	static const struct mlx5_ib_uapi_query_port nothing;
+	struct rig *rig = *state;
+	const struct shca_device_conf *conf = shca_device_conf(rig->dev);
+	struct mlx5_ib_uapi_query_port info;
+	const uint32_t nb_vports = 4;
+
+	assert_int_equal(query_vport(rig, 1, &info), 0);
+	assert_memory_equal(&info, &nothing, sizeof(info));
+	assert_int_equal(query_vport(rig, 0, &info), -EINVAL);
+	assert_int_equal(query_vport(rig, 2, &info), -EINVAL);
+
+	/* Now it is an e-switch's manager. */
+	memcpy((void *)(uintptr_t)&conf->nb_vports, &nb_vports, sizeof(nb_vports));
+	assert_int_equal(query_vport(rig, 1, &info), -EOPNOTSUPP);
+	assert_int_equal(query_vport(rig, 3, &info), 0);
+	assert_int_equal(info.flags,
+		MLX5_IB_UAPI_QUERY_PORT_VPORT | MLX5_IB_UAPI_QUERY_PORT_VPORT_VHCA_ID |
+			MLX5_IB_UAPI_QUERY_PORT_ESW_OWNER_VHCA_ID);
+	assert_int_equal(info.vport, 2);
+	assert_int_equal(info.vport_vhca_id, 2);
+	assert_int_equal(info.esw_owner_vhca_id, 0);
+	assert_int_equal(info.reg_c0.mask, 0);
+	assert_int_equal(query_vport(rig, 4, &info), 0);
+	assert_int_equal(info.flags,
+		MLX5_IB_UAPI_QUERY_PORT_VPORT | MLX5_IB_UAPI_QUERY_PORT_ESW_OWNER_VHCA_ID);
+	assert_int_equal(info.vport, 0xffff);
+	assert_int_equal(query_vport(rig, 5, &info), -EINVAL);
+	memset((void *)(uintptr_t)&conf->nb_vports, 0, sizeof(conf->nb_vports));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
@@ -443,6 +492,7 @@ main(void)
 		TEST(test_query_device_ex),
 		TEST(test_query_port_speed),
 		TEST(test_gids),
+		TEST(test_query_vport),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
