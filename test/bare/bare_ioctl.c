@@ -18,9 +18,10 @@
 
 #include "bare.h"
 
-#define EXTENDED  IB_USER_VERBS_CMD_FLAG_EXTENDED
-#define BF_OFFSET 0x800
-#define ATTRS_MAX 20
+#define EXTENDED    IB_USER_VERBS_CMD_FLAG_EXTENDED
+#define BF_OFFSET   0x800
+#define ATTRS_MAX   20
+#define HANDLES_MAX 4
 
 struct request {
 	struct ib_uverbs_ioctl_hdr header;
@@ -361,18 +362,36 @@ test_attributes(int fd)
 	REFUSED(add(&request, UVERBS_ATTR_CREATE_CQ_FLAGS, 2, 0), EINVAL);
 }
 
+/** @return how many objects of a type the file has; -1: refused. */
+static int
+info(int fd, uint64_t type, uint32_t handles[static HANDLES_MAX])
+{
+	struct request request = start(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INFO_HANDLES);
+	uint32_t nb = 0;
+
+	add(&request, UVERBS_ATTR_INFO_OBJECT_ID, 8, type);
+	add_out(&request, UVERBS_ATTR_INFO_TOTAL_HANDLES, &nb, sizeof(nb));
+	add_out(&request, UVERBS_ATTR_INFO_HANDLES_LIST, handles, HANDLES_MAX * sizeof(handles[0]));
+	return run(fd, &request) == 0 ? (int)nb : -1;
+}
+
 /** Asynchronous events: a descriptor that nothing has happened on. */
 static void
 test_async(int fd)
 {
 	struct request request = start(UVERBS_OBJECT_ASYNC_EVENT, UVERBS_METHOD_ASYNC_EVENT_ALLOC);
 	struct pollfd pollfd = { .events = POLLIN };
+	uint32_t handles[HANDLES_MAX];
 
 	add(&request, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, 0, 0);
 	CHECK(run(fd, &request) == 0, errno);
 	pollfd.fd = (int)request.attrs[0].data_s64;
 	CHECK(poll(&pollfd, 1, 0) == 0, pollfd.revents);
+	/* The file's objects of the type: this one, by the number that the program knows. */
+	CHECK(info(fd, UVERBS_OBJECT_ASYNC_EVENT, handles) == 1, errno);
+	CHECK((int)handles[0] == pollfd.fd, handles[0]);
 	CHECK(close(pollfd.fd) == 0, errno);
+	CHECK(info(fd, UVERBS_OBJECT_ASYNC_EVENT, handles) == 0, errno);
 }
 
 static void
@@ -380,12 +399,15 @@ test_uars(int fd)
 {
 	uint64_t offset, other_offset;
 	uint32_t page, other_page;
+	uint32_t handles[HANDLES_MAX];
 
 	CHECK(alloc_uar(fd, MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC, &page, &offset) == 0, errno);
 	CHECK(alloc_uar(fd, MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF, &other_page, &other_offset) == 0,
 		errno);
 	CHECK(page != other_page && offset != other_offset, page);
 	CHECK(alloc_uar(fd, 2, &page, &offset) == EOPNOTSUPP, errno);
+	CHECK(info(fd, MLX5_IB_OBJECT_UAR, handles) == 2, errno);
+	CHECK(info(fd, UVERBS_OBJECT_PD, handles) == 0, errno);
 }
 
 static void

@@ -370,7 +370,7 @@ copy_fd(int fd)
 }
 
 int
-shca_user_borrow_socket(ino_t inode, int likely)
+shca_user_find_socket(ino_t inode, int likely)
 {
 	const struct dirent *entry;
 	char path[64];
@@ -378,17 +378,25 @@ shca_user_borrow_socket(ino_t inode, int likely)
 	int fd = -1;
 
 	if (shca_user_socket(likely) == inode)
-		return copy_fd(likely);
+		return likely;
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)shca_user_pid());
 	dir = opendir(path);
 	while (dir != NULL && fd < 0 && (entry = readdir(dir)) != NULL) {
 		if (isdigit((unsigned char)entry->d_name[0]) &&
 			shca_user_socket(atoi(entry->d_name)) == inode)
-			fd = copy_fd(atoi(entry->d_name));
+			fd = atoi(entry->d_name);
 	}
 	if (dir != NULL)
 		closedir(dir);
 	return fd;
+}
+
+int
+shca_user_borrow_socket(ino_t inode, int likely)
+{
+	const int fd = shca_user_find_socket(inode, likely);
+
+	return fd < 0 ? -1 : copy_fd(fd);
 }
 
 int

@@ -133,6 +133,9 @@ struct shca_user_inode {
 int shca_user_find_inode(int32_t fd, struct shca_user_inode *inode);
 /** @return the inode of the process's descriptor @p fd if that is a socket, or 0. */
 ino_t shca_user_socket(int64_t fd);
+/** @param likely a number that it may have @return the process's descriptor of a socket; -1: there
+ * is none. */
+int shca_user_find_socket(ino_t inode, int likely);
 /** @param likely a number that it may have @return a copy of the process's descriptor of a socket,
  * which the caller closes; -1: there is none. */
 int shca_user_borrow_socket(ino_t inode, int likely);

@@ -29,4 +29,5 @@ const struct shca_object_methods shca_methods_objects[SHCA_METHODS_NB_OBJECTS + 
 	{ MLX5_IB_OBJECT_FLOW_MATCHER, shca_matcher_methods },
 	{ MLX5_IB_OBJECT_PP, shca_pp_methods, .needs_devx = true },
 	{ UVERBS_OBJECT_DEVICE, shca_write_methods },
+	{ UVERBS_OBJECT_DEVICE, shca_info_methods },
 };

@@ -5,7 +5,7 @@
 
 #include "abi/core/ioctl.h"
 
-#define SHCA_METHODS_NB_OBJECTS 20
+#define SHCA_METHODS_NB_OBJECTS 21
 /** Ended by an object without methods. */
 extern const struct shca_object_methods shca_methods_objects[SHCA_METHODS_NB_OBJECTS + 1];
 
