@@ -246,7 +246,9 @@ overrun(struct shca_cq *cq, const struct shca_cqe *cqe)
 	if (shca_is_strict(cq->dev) && is_full(cq))
 		shca_strict_cq_overrun(cq, cqe);
 	end_block(cq);
-	/* A card has told of earlier completions when it wrote them. */
+	/* A card has told of earlier completions when it wrote them, or does so when their time
+	 * has come: this CQ's would not be looked at any more. */
+	cq->moderation = (struct shca_cq_moderation){ 0 };
 	shca_cq_poll_arm(cq);
 	shca_cq_fail(cq);
 }

@@ -310,6 +310,32 @@ no_moderation(void **state)
 	}
 }
 
+/** Nor does moderation outlive an overrun: nobody would look at the time of an event held back. */
+static void
+moderation_and_overrun(void **state)
+{
+	struct rig_wqe wqe;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.nb_cqes = 4;
+	rig_open(&rig);
+	rig_arm(&rig.tx, 0, false);
+	nop(&rig);
+	assert_int_equal(rig.tx.nb_completion_events, 1);
+	shca_cq_moderate(rig.tx.cq, &(struct shca_cq_moderation){ 100, UINT16_MAX });
+	rig_arm(&rig.tx, 1, false);
+	for (unsigned int n = 0; n < 4; n++) {
+		rig_wqe_start(&wqe, MLX5_OPCODE_NOP, SHCA_CE_ALWAYS);
+		rig_post(&rig, &wqe);
+	}
+	rig_run(&rig);
+	assert_int_equal(rig.tx.nb_error_events, 1);
+	assert_int_equal(rig.tx.nb_completion_events, 2);
+	rig_close(&rig);
+}
+
 static void
 first_arm_is_zero(void **state)
 {
@@ -508,6 +534,7 @@ main(void)
 		cmocka_unit_test(arming_for_solicited_before_reading),
 		cmocka_unit_test(moderation),
 		cmocka_unit_test(no_moderation),
+		cmocka_unit_test(moderation_and_overrun),
 		cmocka_unit_test(first_arm_is_zero),
 		cmocka_unit_test(arming_for_solicited),
 		cmocka_unit_test(resize_full),
