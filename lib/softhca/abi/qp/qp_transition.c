@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of queue pairs' states (LX core/verbs.c qp_state_table; IBTA 11.2.5.2, tables 91 to
- * 97). */
+ * 97), as far as mlx5_ib has a command for a step (LX hw/mlx5/qp.c __mlx5_ib_modify_qp(), optab):
+ * none leads to SQD, which is only for firmware to enter, so there is none from it either. */
 #include "abi/qp/qp_transition.h"
 
 #define NB_STATES (IBV_QPS_ERR + 1)
@@ -37,17 +38,6 @@ struct row {
 	{                                                                                          \
 		UD_LIVE, UC_LIVE, RC_LIVE, UC_LIVE, RC_LIVE                                        \
 	}
-#define DRAIN     IBV_QP_EN_SQD_ASYNC_NOTIFY
-#define UD_PAUSED (IBV_QP_PKEY_INDEX | IBV_QP_QKEY)
-#define UC_PAUSED                                                                                  \
-	(IBV_QP_AV | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX |                   \
-		IBV_QP_PATH_MIG_STATE)
-#define INI_PAUSED                                                                                 \
-	(UC_PAUSED | IBV_QP_PORT | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |          \
-		IBV_QP_MAX_QP_RD_ATOMIC)
-#define TGT_PAUSED                                                                                 \
-	(UC_PAUSED | IBV_QP_PORT | IBV_QP_TIMEOUT | IBV_QP_MAX_DEST_RD_ATOMIC |                    \
-		IBV_QP_MIN_RNR_TIMER)
 
 /** No attribute. */
 #define NONE                                                                                       \
@@ -83,13 +73,6 @@ static const struct row rows[NB_STATES][NB_STATES] = {
 	[IBV_QPS_RTS] = {
 		ALWAYS,
 		[IBV_QPS_RTS] = { true, NONE, LIVE },
-		[IBV_QPS_SQD] = { true, NONE, { DRAIN, DRAIN, DRAIN, DRAIN, DRAIN } },
-	},
-	[IBV_QPS_SQD] = {
-		ALWAYS,
-		[IBV_QPS_RTS] = { true, NONE, LIVE },
-		[IBV_QPS_SQD] = { true, NONE,
-			{ UD_PAUSED, UC_PAUSED, INI_PAUSED | TGT_PAUSED, INI_PAUSED, TGT_PAUSED } },
 	},
 	[IBV_QPS_SQE] = {
 		ALWAYS,
