@@ -75,37 +75,24 @@ is_port(const struct shca_file *file, uint8_t port)
 	return port != 0 && port <= shca_conf_nb_ports(shca_device_conf(file->dev));
 }
 
-/** As modify_qp() of core/uverbs_cmd.c: the first path is by the queue pair's port, one that
- * replaces it brings its port along. */
+/** As modify_qp() of core/uverbs_cmd.c: the path is by the queue pair's port. No step but the one
+ * to RTR takes a path. */
 static int
-take_ports(const struct shca_qp_object *qp, struct ib_uverbs_modify_qp *request)
+check_ports(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
 {
 	const struct shca_file *file = qp->object.file;
 	const uint32_t attrs = request->attr_mask;
-	const bool is_first = (attrs & IBV_QP_STATE) && request->qp_state == IBV_QPS_RTR;
 	const uint8_t port = request->dest.port_num;
-	uint8_t own = port;
 
 	if ((attrs & IBV_QP_ALT_PATH) &&
 		(!is_port(file, request->alt_port_num) ||
 			request->alt_port_num != request->alt_dest.port_num))
 		return -EINVAL;
-	if ((attrs & IBV_QP_AV) == 0)
+	if ((attrs & IBV_QP_AV) == 0 || (is_port(file, port) && port == qp->port))
 		return 0;
-	if (is_first)
-		own = qp->port;
-	else if (attrs & IBV_QP_PORT)
-		own = request->port_num;
-	if (!is_port(file, port) || port != own) {
-		SHCA_WARN("QP 0x%x: a path by port %u, the queue pair's is %u",
-			shca_roce_qp_number(qp->roce), port, is_first ? own : qp->port);
-		return -EINVAL;
-	}
-	if (!is_first) {
-		request->attr_mask |= IBV_QP_PORT;
-		request->port_num = port;
-	}
-	return 0;
+	SHCA_WARN("QP 0x%x: a path by port %u, the queue pair's is %u",
+		shca_roce_qp_number(qp->roce), port, qp->port);
+	return -EINVAL;
 }
 
 /** Check values as modify_qp() of core/uverbs_cmd.c and mlx5_ib_modify_qp() do. */
@@ -236,7 +223,6 @@ modify(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
 		[IBV_QPS_INIT] = SHCA_ROCE_INIT,
 		[IBV_QPS_RTR] = SHCA_ROCE_RTR,
 		[IBV_QPS_RTS] = SHCA_ROCE_RTS,
-		[IBV_QPS_SQD] = SHCA_ROCE_SQD,
 		[IBV_QPS_SQE] = SHCA_ROCE_SQE,
 		[IBV_QPS_ERR] = SHCA_ROCE_ERROR,
 	};
@@ -270,8 +256,6 @@ modify(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
 	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
 		shca_device_catch_up(qp->object.file->dev);
 	shca_roce_qp_modify(qp->roce, states[to], &conf);
-	if ((request->attr_mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) && request->en_sqd_async_notify)
-		shca_roce_qp_notify_drained(qp->roce);
 	qp->state = to;
 	return 0;
 }
@@ -280,7 +264,7 @@ int
 shca_qp_modify_roce(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
 {
 	struct ib_uverbs_modify_qp taken = *request;
-	const int ret = take_ports(qp, &taken);
+	const int ret = check_ports(qp, request);
 
 	if (ret != 0)
 		return ret;
@@ -321,6 +305,5 @@ shca_qp_query_roce(const struct shca_qp_object *qp, struct ib_uverbs_query_qp_re
 	response->rnr_retry = conf->rnr_retries;
 	response->dest = qp->dest;
 	response->path_mig_state = IBV_MIG_MIGRATED;
-	response->sq_draining = shca_roce_qp_is_draining(qp->roce);
 	shca_roce_qp_psns(qp->roce, &response->sq_psn, &response->rq_psn);
 }

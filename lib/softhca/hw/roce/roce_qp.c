@@ -164,27 +164,6 @@ restart_requester(struct shca_roce_qp *qp)
 	qp->sq_next = qp->sq_ci;
 }
 
-/** To SQD: what has begun goes on, and what has not waits for RTS (IBTA 10.3.1.5). */
-static void
-stop_sending(struct shca_roce_qp *qp)
-{
-	const struct shca_wr *wr = shca_requester_take_back(&qp->requester);
-
-	if (wr != NULL)
-		qp->sq_next = wr->index;
-}
-
-/** Attributes that change while it is in use. */
-static void
-take_live(struct shca_roce_qp *qp)
-{
-	qp->requester.conf.timeout_ns = shca_timeout_ns(qp->conf.timeout);
-	shca_requester_set_retries(&qp->requester, qp->conf.retries, qp->conf.rnr_retries);
-	qp->requester.conf.max_rd_atomic = qp->conf.max_rd_atomic;
-	qp->responder.conf.max_dest_rd_atomic = qp->conf.max_dest_rd_atomic;
-	qp->responder.conf.min_rnr_timer = qp->conf.min_rnr_timer;
-}
-
 static void
 reset(struct shca_roce_qp *qp)
 {
@@ -225,33 +204,10 @@ shca_roce_qp_modify(
 		start_requester(qp);
 	else if (state == SHCA_ROCE_RTS && was == SHCA_ROCE_SQE)
 		restart_requester(qp);
-	else if (state == SHCA_ROCE_SQD && was == SHCA_ROCE_RTS)
-		stop_sending(qp);
-	take_live(qp);
-	qp->wants_drained = false;
+	/* Of what its engines are told it alone changes while they run. */
+	qp->responder.conf.min_rnr_timer = qp->conf.min_rnr_timer;
 	/* A program that asks for RTS knows that the other side is there (IBTA 12.9.6). */
 	qp->is_established = qp->is_established || state == SHCA_ROCE_RTS;
-}
-
-void
-shca_roce_qp_notify_drained(struct shca_roce_qp *qp)
-{
-	qp->wants_drained = true;
-}
-
-bool
-shca_roce_qp_is_draining(const struct shca_roce_qp *qp)
-{
-	return qp->state == SHCA_ROCE_SQD && !shca_requester_is_idle(&qp->requester);
-}
-
-static void
-report_drained(struct shca_roce_qp *qp)
-{
-	if (qp->state != SHCA_ROCE_SQD || !qp->wants_drained || shca_roce_qp_is_draining(qp))
-		return;
-	qp->wants_drained = false;
-	shca_notify(qp->attr.event, qp->attr.owner, SHCA_EVENT_SQ_DRAINED);
 }
 
 void
@@ -341,7 +297,7 @@ run_connected(struct shca_roce_qp *qp)
 			break;
 		send(qp, &bth);
 	}
-	if (qp->state != SHCA_ROCE_RTS && qp->state != SHCA_ROCE_SQD)
+	if (qp->state != SHCA_ROCE_RTS)
 		return;
 	shca_requester_look(&qp->requester, shca_roce_now_ns(qp->dev), qp->dev->is_behind);
 	for (unsigned int i = 0; i < BURST; i++) {
@@ -373,7 +329,6 @@ shca_roce_run(struct shca_device *dev)
 			dev->nb_done += shca_roce_run_ud(qp, BURST);
 		else
 			run_connected(qp);
-		report_drained(qp);
 		if (qp->state == SHCA_ROCE_ERROR || qp->state == SHCA_ROCE_SQE)
 			dev->nb_done += shca_roce_flush(qp);
 	}

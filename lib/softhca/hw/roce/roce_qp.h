@@ -61,7 +61,6 @@ enum shca_roce_state {
 	SHCA_ROCE_INIT,
 	SHCA_ROCE_RTR,
 	SHCA_ROCE_RTS,
-	SHCA_ROCE_SQD, /**< it receives, and begins nothing to send */
 	SHCA_ROCE_SQE, /**< UC, UD: a send has failed; it receives (IBTA 10.3.1.7) */
 	SHCA_ROCE_ERROR,
 };
@@ -82,10 +81,6 @@ enum shca_roce_state shca_roce_qp_state(const struct shca_roce_qp *qp);
 /** Take what @p conf says, and get to @p state. */
 void shca_roce_qp_modify(
 	struct shca_roce_qp *qp, enum shca_roce_state state, const struct shca_roce_qp_conf *conf);
-/** Report once that nothing that was begun is left, in SQD (IBTA 11.6.3.1, send queue drained). */
-void shca_roce_qp_notify_drained(struct shca_roce_qp *qp);
-/** @return whether something that was begun is left. */
-bool shca_roce_qp_is_draining(const struct shca_roce_qp *qp);
 /** @return PSNs that are next to send and to receive. */
 void shca_roce_qp_psns(const struct shca_roce_qp *qp, uint32_t *sq_psn, uint32_t *rq_psn);
 

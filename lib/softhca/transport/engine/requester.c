@@ -35,15 +35,6 @@ shca_requester_init(struct shca_requester *requester, const struct shca_requeste
 	};
 }
 
-void
-shca_requester_set_retries(struct shca_requester *requester, uint8_t retries, uint8_t rnr_retries)
-{
-	if (requester->conf.retries != retries)
-		requester->retries_left = requester->conf.retries = retries;
-	if (requester->conf.rnr_retries != rnr_retries)
-		requester->rnr_retries_left = requester->conf.rnr_retries = rnr_retries;
-}
-
 static struct shca_wr *
 wr_at(struct shca_requester *requester, uint32_t position)
 {
@@ -105,21 +96,6 @@ shca_requester_post(struct shca_requester *requester, const struct shca_wr *wr)
 	else if (wr->kind == SHCA_WR_READ && mine->nb_psns > SHCA_PSN_MASK / 2)
 		mine->outcome = SHCA_OUTCOME_LOCAL_LENGTH;
 	requester->end = (requester->end + mine->nb_psns) & SHCA_PSN_MASK;
-}
-
-const struct shca_wr *
-shca_requester_take_back(struct shca_requester *requester)
-{
-	uint32_t position = requester->head;
-
-	while (position != requester->tail &&
-		shca_psn_diff(wr_at(requester, position)->psn, requester->sent_end) < 0)
-		position++;
-	if (position == requester->tail)
-		return NULL;
-	requester->tail = position;
-	requester->end = wr_at(requester, position)->psn;
-	return wr_at(requester, position);
 }
 
 /** The oldest WR ends the queue pair. */

@@ -50,17 +50,11 @@ struct shca_requester {
 };
 
 void shca_requester_init(struct shca_requester *requester, const struct shca_requester_conf *conf);
-/** Change what a packet that is lost may cost. Those that it has cost already do not count then. */
-void shca_requester_set_retries(
-	struct shca_requester *requester, uint8_t retries, uint8_t rnr_retries);
 /** @return whether the service has such requests, and the queue pair resources for them. */
 bool shca_requester_may_be_asked(const struct shca_requester_conf *conf, const struct shca_wr *wr);
 /** @return whether another WR may be posted. */
 bool shca_requester_has_room(const struct shca_requester *requester);
 void shca_requester_post(struct shca_requester *requester, const struct shca_wr *wr);
-/** Forget the WRs of which nothing has been sent. @return the oldest of them, for the caller to
- * post it again later, or NULL: there are none */
-const struct shca_wr *shca_requester_take_back(struct shca_requester *requester);
 /** @return whether all WRs are done. */
 bool shca_requester_is_idle(const struct shca_requester *requester);
 /**

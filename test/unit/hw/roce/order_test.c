@@ -94,13 +94,16 @@ a_reset_forgets_responses(void **state)
 		.psn = PSN,
 		.ack_req = true,
 	};
+	const enum shca_roce_state begin[] = { SHCA_ROCE_RESET, SHCA_ROCE_INIT, SHCA_ROCE_RTR,
+		SHCA_ROCE_RTS };
 	const enum shca_roce_state states[] = { SHCA_ROCE_RESET, SHCA_ROCE_INIT, SHCA_ROCE_ERROR };
 	struct end end;
 
 	(void)state;
 	connect_end(&end, SHCA_ROCE_RC);
 	end.conf.max_dest_rd_atomic = 1;
-	shca_roce_qp_modify(end.qp, SHCA_ROCE_RTS, &end.conf);
+	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)
+		shca_roce_qp_modify(end.qp, begin[i], &end.conf);
 	come(&end, &request);
 	shca_device_step(end.rig.dev);
 	assert_int_equal(end.rig.wire.nb_sent, 0);
