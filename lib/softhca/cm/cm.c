@@ -147,7 +147,7 @@ shca_cm_delay(struct shca_cm_conn *conn, uint8_t n)
 	if (!is_req && conn->state != SHCA_CM_REP_RCVD)
 		return -EINVAL;
 	conn->state = is_req ? SHCA_CM_MRA_REQ_SENT : SHCA_CM_MRA_REP_SENT;
-	shca_conn_send(conn, &mra);
+	shca_conn_prepare(conn, &mra);
 	return 0;
 }
 

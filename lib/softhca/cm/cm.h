@@ -110,7 +110,8 @@ int shca_cm_reply(struct shca_cm_conn *conn, uint64_t now, const struct shca_mad
 int shca_cm_establish(struct shca_cm_conn *conn, const uint8_t *private_data);
 /** REJ. @param mad its reason, info and private data */
 int shca_cm_reject(struct shca_cm_conn *conn, const struct shca_mad *mad);
-/** MRA: the answer takes up to 4.096 us * 2^n more. */
+/** MRA: the answer takes up to 4.096 us * 2^n more. It is sent to who asks again, as Linux's RDMA
+ * CM wants it (IB_CM_MRA_FLAG_DELAY). */
 int shca_cm_delay(struct shca_cm_conn *conn, uint8_t n);
 /** DREQ. @param private_data as above */
 int shca_cm_disconnect(struct shca_cm_conn *conn, uint64_t now, const uint8_t *private_data);

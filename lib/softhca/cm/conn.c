@@ -90,7 +90,7 @@ shca_conn_find(const struct shca_cm *cm, uint32_t local_id)
 }
 
 void
-shca_conn_send(struct shca_cm_conn *conn, const struct shca_mad *mad)
+shca_conn_prepare(struct shca_cm_conn *conn, const struct shca_mad *mad)
 {
 	conn->sent = *mad;
 	conn->was_sent = true;
@@ -98,6 +98,12 @@ shca_conn_send(struct shca_cm_conn *conn, const struct shca_mad *mad)
 	conn->sent.remote_id = conn->remote_id;
 	/* 12.6.1: answers have the transaction of the REQ. */
 	conn->sent.tid = conn->tid;
+}
+
+void
+shca_conn_send(struct shca_cm_conn *conn, const struct shca_mad *mad)
+{
+	shca_conn_prepare(conn, mad);
 	conn->cm->ops.send(conn->cm->ops.arg, &conn->path, &conn->sent);
 }
 

@@ -52,7 +52,9 @@ void shca_conn_free(struct shca_cm_conn *conn);
 struct shca_cm_conn *shca_conn_find(const struct shca_cm *cm, uint32_t local_id);
 
 /** @{ Messages. */
-/** Fill in the IDs, send, and remember it. */
+/** Fill in the IDs, and remember it as sent: shca_conn_send_again() sends it. */
+void shca_conn_prepare(struct shca_cm_conn *conn, const struct shca_mad *mad);
+/** The same, and send it. */
 void shca_conn_send(struct shca_cm_conn *conn, const struct shca_mad *mad);
 /** The same, with nothing but private data (or NULL). */
 void shca_conn_send_kind(

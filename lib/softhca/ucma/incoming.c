@@ -9,7 +9,7 @@
 #include "ucma/bind.h"
 #include "ucma/connect.h"
 
-/** CMA_CM_MRA_SETTING: an application has 68 seconds to answer. */
+/** CMA_CM_MRA_SETTING: an application has 68 seconds to answer, once the other side asks again. */
 #define MRA_SETTING 24
 
 /** A request on its way to who listens. */

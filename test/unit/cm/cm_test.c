@@ -224,6 +224,39 @@ test_delay(void **state)
 	end_close(&end);
 }
 
+/** Who has to wait for the program is told so when he asks again (Linux core/cm.c ib_send_cm_mra(),
+ * IB_CM_MRA_FLAG_DELAY). */
+static void
+test_delay_of_ours(void **state)
+{
+	struct end end;
+
+	(void)state;
+	end_open(&end);
+	come(&end, SHCA_MAD_REQ, 0);
+	end.conn = end.requested;
+	assert_int_equal(shca_cm_delay(end.conn, 24), 0);
+	assert_int_equal(end.nb_sent, 0);
+	come(&end, SHCA_MAD_REQ, 0);
+	assert_int_equal(end.nb_sent, 1);
+	assert_int_equal(end.sent[0].kind, SHCA_MAD_MRA);
+	assert_int_equal(end.sent[0].about, SHCA_MAD_ABOUT_REQ);
+	assert_int_equal(end.sent[0].service_timeout, 24);
+	assert_int_equal(shca_cm_state(end.conn), SHCA_CM_MRA_REQ_SENT);
+	end_close(&end);
+
+	end_open(&end);
+	ask(&end, SHCA_MAD_REQ);
+	come(&end, SHCA_MAD_REP, 0);
+	assert_int_equal(shca_cm_delay(end.conn, 24), 0);
+	assert_int_equal(end.nb_sent, 1);
+	come(&end, SHCA_MAD_REP, 0);
+	assert_int_equal(end.nb_sent, 2);
+	assert_int_equal(end.sent[1].kind, SHCA_MAD_MRA);
+	assert_int_equal(end.sent[1].about, SHCA_MAD_ABOUT_REP);
+	end_close(&end);
+}
+
 static void
 test_timewait(void **state)
 {
@@ -392,6 +425,7 @@ main(void)
 		cmocka_unit_test(test_notify),
 		cmocka_unit_test(test_no_answer),
 		cmocka_unit_test(test_delay),
+		cmocka_unit_test(test_delay_of_ours),
 		cmocka_unit_test(test_timewait),
 		cmocka_unit_test(test_release),
 		cmocka_unit_test(test_release_replied),

@@ -125,8 +125,11 @@ reach(struct end *end, enum shca_cm_state state)
 		break;
 	default:
 		requested(end, SHCA_MAD_REQ);
-		if (state == SHCA_CM_MRA_REQ_SENT)
+		if (state == SHCA_CM_MRA_REQ_SENT) {
 			assert_int_equal(shca_cm_delay(end->conn, 24), 0);
+			/* Now the other side hears of it. */
+			come(end, SHCA_MAD_REQ, 0);
+		}
 		if (state == SHCA_CM_REP_SENT || state == SHCA_CM_MRA_REP_RCVD)
 			reply(end);
 		if (state == SHCA_CM_MRA_REP_RCVD)
