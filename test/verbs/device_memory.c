@@ -112,6 +112,8 @@ test_refused(struct ibv_dm *dm, size_t most)
 	CHECK(rest != NULL, errno);
 	CHECK_REFUSED(alloc(64, 0), ENOMEM);
 	rig_must(ibv_free_dm(rest), "ibv_free_dm");
+	for (unsigned int op = 0; op < 256; op += 85)
+		CHECK_REFUSED(mlx5dv_dm_map_op_addr(dm, (uint8_t)op), EOPNOTSUPP);
 	CHECK_REFUSED(ibv_reg_dm_mr(rig_pd, dm, 0, BYTES, IBV_ACCESS_LOCAL_WRITE), EINVAL);
 	CHECK_REFUSED(ibv_reg_dm_mr(rig_pd, dm, 0, BYTES, ACCESS | IBV_ACCESS_MW_BIND), EINVAL);
 	CHECK_REFUSED(ibv_reg_dm_mr(rig_pd, dm, 0, BYTES,

@@ -99,6 +99,15 @@ query(struct shca_bundle *bundle)
 				  sizeof(dm->length));
 }
 
+/** No model has atomic operations that a program does by writing to device memory (LX hw/mlx5/dm.c
+ * MLX5_IB_METHOD_DM_MAP_OP_ADDR, capability memic_operations). */
+static int
+map_op(struct shca_bundle *bundle)
+{
+	(void)bundle;
+	return -EOPNOTSUPP;
+}
+
 /* clang-format off */
 static const struct shca_attr_row alloc_rows[] = {
 	SHCA_NEW(UVERBS_ATTR_ALLOC_DM_HANDLE, &shca_dm_class),
@@ -120,9 +129,18 @@ static const struct shca_attr_row query_rows[] = {
 	SHCA_OUT(MLX5_IB_ATTR_QUERY_DM_RESP_LENGTH, 8),
 };
 
+static const struct shca_attr_row map_op_rows[] = {
+	SHCA_HANDLE(MLX5_IB_ATTR_DM_MAP_OP_ADDR_REQ_HANDLE, &shca_dm_class),
+	SHCA_IN(MLX5_IB_ATTR_DM_MAP_OP_ADDR_REQ_OP, 1),
+	SHCA_OUT(MLX5_IB_ATTR_DM_MAP_OP_ADDR_RESP_START_OFFSET, 8),
+	SHCA_OUT(MLX5_IB_ATTR_DM_MAP_OP_ADDR_RESP_PAGE_INDEX, 2),
+};
+
 const struct shca_method shca_dm_methods[] = {
 	{ UVERBS_METHOD_DM_ALLOC, SHCA_ROWS(alloc_rows), .handler = alloc },
 	{ UVERBS_METHOD_DM_FREE, SHCA_ROWS(free_rows) },
+	{ MLX5_IB_METHOD_DM_MAP_OP_ADDR, .since = SHCA_KERNEL_6_1, /* Linux 5.13 */
+		SHCA_ROWS(map_op_rows), .handler = map_op },
 	{ MLX5_IB_METHOD_DM_QUERY, SHCA_ROWS(query_rows), .since = SHCA_KERNEL_6_1, .handler = query },
 	{ 0 },
 };
