@@ -502,6 +502,9 @@ query_gid_table(struct shca_bundle *bundle)
 		return -EINVAL;
 	if (entry_bytes == 0 || entry_bytes > sizeof(table) / SHCA_NB_GIDS)
 		return -EINVAL;
+	/* uverbs_attr_ptr_get_array_size(): room for whole entries, and for one at least. */
+	if (out->length == 0 || out->length % entry_bytes != 0)
+		return -EINVAL;
 	for (uint32_t i = 0; i < SHCA_NB_GIDS; i++) {
 		struct ib_uverbs_gid_entry entry;
 

@@ -423,6 +423,13 @@ test_gids(void **state)
 	assert_int_equal(nb_entries, 2);
 	assert_int_equal(entries[1].gid_index, 1);
 	assert_int_equal(entries[1].port_num, 1);
+	frame.attrs[2].len = 2 * sizeof(entries[0]);
+	assert_int_equal(frame_run(rig->file, &frame), 0);
+	frame.attrs[2].len = 3 * sizeof(entries[0]) - 8;
+	assert_int_equal(frame_run(rig->file, &frame), -EINVAL);
+	frame.attrs[2].len = sizeof(entries[0]);
+	assert_int_equal(frame_run(rig->file, &frame), -EINVAL);
+	frame.attrs[2].len = sizeof(entries);
 	frame.attrs[0].data = 0;
 	assert_int_equal(frame_run(rig->file, &frame), -EINVAL);
 }
