@@ -22,8 +22,7 @@ def test_a_turn_is_a_full_queue(tmp_path):
     port = f"wire=pcap:{tmp_path}/in.pcap,pace=0,repeat=0"
     with Loops(tmp_path / "program", "dpdk-testpmd", port, EAL, TESTPMD) as loops:
         for _ in range(3):
-            loops.turns(1)
-            ticks = loops.take()
+            ticks = loops.ticks(1)
             # Fewer where it was stopped within a burst, or was not done.
             assert 0 < len(ticks) < DESCRIPTORS / BURST and all(number > 0 for number in ticks), ticks
 

@@ -12,7 +12,7 @@ import time
 import types
 
 from harness import ctl, paths
-from harness.patience import PATIENCE
+from harness.patience import PATIENCE, until
 from harness.testpmd import eal_prefix, remove_runtime_dir, softhca_argv
 
 BURST = 32
@@ -85,6 +85,15 @@ class Turns:
             self.signal(signal.SIGCONT)
             time.sleep(SECONDS)
         self.signal(signal.SIGSTOP)
+
+    def ticks(self, nb):
+        """Ticks a packet of so many turns; of more if others had the CPUs in these."""
+        self.turns(nb)
+        return self.take() or until(self._another)
+
+    def _another(self):
+        self.turns(1)
+        return self.take()
 
 
 class Loops(Turns):
