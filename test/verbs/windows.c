@@ -361,6 +361,10 @@ registered_again(void)
 	key = mr->rkey;
 	rig_must(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, PAIR_ACCESS),
 		"ibv_rereg_mr");
+	CHECK(mr->rkey == key, mr->rkey);
+	rig_must(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			 PAIR_ACCESS | IBV_ACCESS_MW_BIND),
+		"ibv_rereg_mr");
 	CHECK(mr->rkey != key, mr->rkey);
 	rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
 	rig_must(ibv_dealloc_pd(pd), "ibv_dealloc_pd");

@@ -188,10 +188,11 @@ merge_rereg(const struct ib_uverbs_rereg_mr *request, const struct shca_mr_objec
 }
 
 /** Bits of access that a UMR WQE of the kernel can change (LX hw/mlx5/mr.c
- * can_use_umr_rereg_access). */
+ * can_use_umr_rereg_access; that of atomics since 6.10 and its stable releases). */
 #define CHANGED_IN_PLACE                                                                           \
 	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |                            \
-		IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_RELAXED_ORDERING)
+		IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC |                    \
+		IB_UVERBS_ACCESS_RELAXED_ORDERING)
 /** Pages for which the kernel's cache has its smallest keys (LX include/linux/mlx5/driver.h,
  * order 2). */
 #define LEAST_PAGES 4
