@@ -185,6 +185,7 @@ mdv_tx_copy_alike(struct mdv_tx_copy_wqe *wqe, struct rte_mbuf **pkts, uint32_t 
 		if (unlikely(((mbuf->ol_flags ^ flags) & look) != 0 || mbuf->nb_segs != 1 ||
 			    len - MDV_TX_FRAME_MIN > max || next > flat))
 			break;
+		mdv_tx_wqe_prefetch(at);
 		mdv_tx_wqe_data_inline(at, len + tag);
 		mdv_tx_copy_frame(at + MDV_TX_WQE_DATA_START, mbuf, len, tagged);
 		mbufs[n] = mbuf;

@@ -62,7 +62,10 @@ mdv_tx_each_four(const struct mdv_tx_each_common *common, struct rte_mbuf **pkts
 	mdv_vec_transpose(mdv_vec_swap(common->order), common->event, common->csum, tags, crossed);
 	const mdv_vec rows[] = MDV_VEC_CROSSED(crossed);
 	MDV_VEC_EACH(i)
-	mdv_vec_store(wqes + i * MLX5_SEND_WQE_BB, rows[i]);
+	{
+		mdv_tx_wqe_prefetch(wqes + i * MLX5_SEND_WQE_BB);
+		mdv_vec_store(wqes + i * MLX5_SEND_WQE_BB, rows[i]);
+	}
 	mdv_vec_store_pairs(wqes + sizeof(rows[0]), MLX5_SEND_WQE_BB, data.low, data.high);
 	*bytes += data.lens;
 	return true;

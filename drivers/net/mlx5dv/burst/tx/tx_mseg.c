@@ -188,6 +188,9 @@ packets_write(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t
 			    len - MDV_TX_FRAME_MIN > MDV_TX_FRAME_MAX - MDV_TX_FRAME_MIN))
 			break;
 		mdv_tx_mseg_prefetch(pkts, n, nb, true);
+		/* Two lines: up to six segments. */
+		mdv_tx_wqe_prefetch(at);
+		mdv_tx_wqe_prefetch(at + MLX5_SEND_WQE_BB);
 		data = mdv_tx_mseg_write_flat(txq, mbuf, 0, wqe + MDV_TX_WQE_DS_HEAD, slot);
 		if (unlikely(data == wqe + MDV_TX_WQE_DS_HEAD))
 			break;

@@ -68,6 +68,7 @@ mdv_tx_single(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint16_t pc, const uns
 	uint8_t *wqe = txq->ring.wqes + slot * MLX5_SEND_WQE_BB;
 	uint32_t taken, ds = mdv_tx_head(wqe, mbuf, &taken, opts);
 
+	mdv_tx_wqe_prefetch(wqe);
 	if ((opts & MDV_TX_INLINE_L2) && unlikely(taken == 0))
 		return -1;
 	if (!(opts & MDV_TX_INLINE_L2) || likely(mbuf->data_len != taken)) {

@@ -253,6 +253,9 @@ run_write(const struct mdv_txq *txq, struct rte_mbuf *const *pkts, uint32_t nb, 
 			    addr - txq->mr.last.start >= txq->mr.last.size || wqe > end))
 			break;
 		mdv_tx_mseg_prefetch(pkts, n, nb, false);
+		/* Two lines: headers of up to 82 bytes. */
+		mdv_tx_wqe_prefetch(wqe);
+		mdv_tx_wqe_prefetch(wqe + MLX5_SEND_WQE_BB);
 		head_write(wqe, &tso_template);
 		headers_copy(wqe, from, header, tso_template.units);
 		mdv_tx_wqe_data_keyed((struct mlx5_wqe_data_seg *)wqe + ds - 1, addr, payload, key);
@@ -341,6 +344,8 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 		if (sent.nb == nb)
 			break;
 		mdv_tx_mseg_prefetch(pkts, sent.nb, nb, false);
+		mdv_tx_wqe_prefetch(sent.at.wqe);
+		mdv_tx_wqe_prefetch(sent.at.wqe + MLX5_SEND_WQE_BB);
 		status = one_write(txq, pkts[sent.nb], room - (uint16_t)(sent.pc - pos->pc),
 			insert_vlan, &sent);
 	}

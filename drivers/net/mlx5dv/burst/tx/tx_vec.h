@@ -180,12 +180,14 @@ mdv_tx_vec_wqe(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, struct 
 
 		if (unlikely(!mdv_tx_vec_read(&common, RTE_PTR_ADD(pkts, at), &data, opts)))
 			break;
+		mdv_tx_wqe_prefetch(RTE_PTR_ADD(segs, 2 * at));
 		mdv_vec_store_pairs(
 			RTE_PTR_ADD(segs, 2 * at), sizeof(segs[0]), data.low, data.high);
 		mdv_vec_store(RTE_PTR_ADD(mbufs, at), mdv_vec_load(RTE_PTR_ADD(pkts, at)));
 		sum += data.lens;
 	}
 	n = at / sizeof(pkts[0]);
+	mdv_tx_wqe_prefetch(segs + n);
 	for (; n < nb && mdv_tx_vec_one(txq, pkts[n], segs + n, common.flags, opts); n++) {
 		mbufs[n] = pkts[n];
 		rest += pkts[n]->data_len;

@@ -37,6 +37,18 @@ mdv_tx_wqe_bbs(uint32_t ds)
 	return (ds + MDV_TX_WQE_DS_PER_BB - 1) / MDV_TX_WQE_DS_PER_BB;
 }
 
+/** How far ahead of the WQE that is written the ring is asked for: as far as 32 packets are sent.
+ */
+#define MDV_TX_RING_AHEAD (32u * MLX5_SEND_WQE_BB)
+
+/** Ask for a line of the ring that will be written soon. The device has read it, so that a store
+ * would wait for it. Close to the ring's end it is one of whatever follows, for nothing. */
+static __rte_always_inline void
+mdv_tx_wqe_prefetch(const void *wqe)
+{
+	__builtin_prefetch((const void *)((uintptr_t)wqe + MDV_TX_RING_AHEAD), 1);
+}
+
 /** Write the control segment. @p qpn_ds is the SQ's number in bits 31:8, @p ce MDV_HW_CTRL_CQE_*.
  */
 static __rte_always_inline void
