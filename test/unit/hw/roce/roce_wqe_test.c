@@ -55,7 +55,7 @@ add_pointer(uint32_t length)
 static uint8_t
 decode(enum shca_roce_wqe_form form, struct shca_roce_wqe *wqe)
 {
-	const uint32_t qpn_ds = htobe32(0x800001 << 8 | made.length / 16);
+	const uint32_t qpn_ds = htobe32(0x800001u << 8 | made.length / 16);
 
 	memcpy(made.bytes + offsetof(struct mlx5_wqe_ctrl_seg, qpn_ds), &qpn_ds, sizeof(qpn_ds));
 	return shca_roce_wqe_decode(made.bytes, (made.length + 63) & ~63u, form, wqe);
@@ -69,7 +69,7 @@ bind(uint8_t flags, uint64_t mask, uint8_t is_free, uint32_t cut, struct shca_ro
 	const struct mlx5_wqe_mkey_context_seg mkey = {
 		.free = is_free,
 		.access_flags = MLX5_WQE_MKEY_CONTEXT_ACCESS_FLAGS_REMOTE_READ,
-		.qpn_mkey = htobe32(0x800005 << 8 | 0x77),
+		.qpn_mkey = htobe32(0x800005u << 8 | 0x77),
 		.start_addr = htobe64(0x9000),
 		.len = htobe64(0x800),
 	};

@@ -236,7 +236,8 @@ launch(struct model *model, const struct shca_bth *bth, bool to_responder)
 	const unsigned int copies = draw(model, 100) < model->percent_doubled ? 2 : 1;
 	uint32_t length = shca_bth_write(bth, bytes);
 
-	memcpy(bytes + length, bth->payload, bth->payload_bytes);
+	if (bth->payload_bytes != 0)
+		memcpy(bytes + length, bth->payload, bth->payload_bytes);
 	length = (length + bth->payload_bytes + 3) & ~3u;
 	for (unsigned int i = 0; i < copies; i++) {
 		struct flight *flight = &model->flight[model->nb_flight];
