@@ -17,7 +17,8 @@
  * that read the rings hold the lock (mdv_queue_list_lock_objects()).
  *
  * A receive queue whose process was killed in a burst is broken, too (queue/rx/rxq_ring.c): its
- * next start recreates it, before anybody polls it.
+ * next start recreates it, before anybody polls it. A send queue that starts broken looks full
+ * until a burst has it recreated.
  */
 #ifndef MDV_RECOVER_H
 #define MDV_RECOVER_H

@@ -192,6 +192,9 @@ mdv_txq_start(struct mdv_port *port, uint16_t idx)
 	if (ret != 0)
 		return ret;
 	mdv_txq_ring_clear(txq);
+	/* Its CQ may be in error, and the next burst has both recreated, or a later one. */
+	if (txq->ring.broken)
+		mdv_txq_ring_look_full(txq);
 	txq->ready = true;
 	return 0;
 }

@@ -264,6 +264,26 @@ objects_follow_the_port(void **state)
 	trace_check("");
 }
 
+/** Its CQ may be in error: what is sent before the queue is recreated would be lost. */
+static void
+a_broken_queue_takes_nothing_when_it_starts(void **state)
+{
+	struct mdv_txq *txq = setup(1, 128, 0);
+
+	(void)state;
+	assert_int_equal(mdv_txq_create(&rig.port, 1), 0);
+	txq->ring.mask = 127;
+	assert_int_equal(mdv_txq_start(&rig.port, 1), 0);
+	assert_int_equal((uint16_t)(txq->pos.pc - txq->pos.ci), 0);
+	txq->ready = false;
+	txq->ring.broken = true;
+	assert_int_equal(mdv_txq_start(&rig.port, 1), 0);
+	assert_int_equal((uint16_t)(txq->pos.pc - txq->pos.ci), 128);
+	assert_true(txq->ready && txq->ring.broken);
+	trace_check("create 1; ready 1; clear 1; ready 1; clear 1; ");
+	mdv_txq_destroy(&rig.port, 1);
+}
+
 static void
 rates_are_within_the_devices(void **state)
 {
@@ -401,6 +421,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			a_queue_that_is_set_up_again_goes_on_counting, port_make, port_free),
 		cmocka_unit_test_setup_teardown(objects_follow_the_port, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_broken_queue_takes_nothing_when_it_starts, port_make, port_free),
 		cmocka_unit_test_setup_teardown(rates_are_within_the_devices, port_make, port_free),
 		cmocka_unit_test(limits_follow_offloads),
 		cmocka_unit_test(limits_follow_tunnels),
