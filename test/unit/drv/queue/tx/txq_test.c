@@ -159,6 +159,35 @@ a_queue_is_set_up(void **state)
 	assert_null(rig.port.parked_tx);
 }
 
+/** Packets of 124 inlined bytes take four WQEBBs each. Until the port starts, tx_inline=auto has
+ * not decided, and then does so by the queues that it finds. */
+static void
+inlined_packets_leave_fewer_descriptors(void **state)
+{
+	static const struct {
+		bool started;
+		uint16_t config, chosen, max;
+	} cases[] = {
+		{ false, 0, 0, 4096 },
+		{ false, 124, 0, 1024 },
+		{ false, MDV_TX_INLINE_AUTO, 0, 4096 },
+		{ true, 124, 124, 1024 },
+		{ true, MDV_TX_INLINE_AUTO, 124, 1024 },
+		{ true, MDV_TX_INLINE_AUTO, 0, 4096 },
+	};
+	const struct rte_eth_txconf conf = { .offloads = 0 };
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		rig.port.started = cases[i].started;
+		rig.port.config.tx_inline = cases[i].config;
+		rig.port.tx_inline = cases[i].chosen;
+		assert_int_equal(mdv_txq_setup(&rig.dev, 0, cases[i].max + 1, 0, &conf), -EINVAL);
+		assert_int_equal(setup(0, cases[i].max, 0)->nb_desc, cases[i].max);
+		mdv_txq_release(&rig.dev, 0);
+	}
+}
+
 static void
 a_running_port_makes_objects_at_once(void **state)
 {
@@ -414,6 +443,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			the_device_limits_descriptors, port_make, port_free),
 		cmocka_unit_test_setup_teardown(a_queue_is_set_up, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			inlined_packets_leave_fewer_descriptors, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			a_running_port_makes_objects_at_once, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
