@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_malloc.h>
+
+#include "device/ring_memory.h"
 #include "device/uar.h"
 #include "queue/tx/txq.h"
 #include "queue/tx/txq_ring.h"
@@ -41,6 +44,7 @@ static struct {
 	unsigned int nb_refused; /* state changes that firmware will refuse */
 	bool locked;             /* other threads must wait while the state changes */
 	uint8_t asked;
+	bool no_memory; /* for rings */
 } fake;
 
 static struct fake_qp *
@@ -186,6 +190,12 @@ TRACE_FAKE(int, mdv_mp_ask_recovery, int kind, uint16_t port_id, uint16_t idx, u
 	return trace_call("ask %u %u %#x", port_id, idx, syndrome);
 }
 
+TRACE_FAKE(
+	void *, mdv_ring_memory_alloc, const char *type, size_t size, unsigned int align, int node)
+{
+	return fake.no_memory ? NULL : rte_zmalloc_socket(type, size, align, node);
+}
+
 static int
 group_make(void **state)
 {
@@ -316,12 +326,14 @@ creation_is_undone_where_it_fails(void **state)
 		const char *fails;
 		int result, code, init_error, wanted;
 		const char *calls;
+		bool no_memory;
 	} cases[] = {
 		{ "cq", -ENOSPC, 0, 0, -ENOSPC, "cq; " },
 		{ "qp", -1, EPERM, 0, -EPERM, "cq; qp; no cq; " },
 		{ "qp", -1, ENOSPC, 0, -ENOSPC, "cq; qp; no cq; " },
 		{ "qp", -1, 0, 0, -ENOMEM, "cq; qp; no cq; " },
 		{ "", 0, 0, EINVAL, -EINVAL, "cq; qp; no qp 0; no cq; " },
+		{ "", 0, 0, 0, -ENOMEM, "cq; qp; no qp 0; no cq; ", .no_memory = true },
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
@@ -330,6 +342,7 @@ creation_is_undone_where_it_fails(void **state)
 		trace.result = cases[i].result;
 		fake.qp_errno = cases[i].code;
 		fake.init_error = cases[i].init_error;
+		fake.no_memory = cases[i].no_memory;
 		assert_int_equal(mdv_txq_ring_create(&fake.txq), cases[i].wanted);
 		trace_check(cases[i].calls);
 		assert_null(fake.txq.objs.qp);

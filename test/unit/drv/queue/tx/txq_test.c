@@ -16,7 +16,8 @@
 #define NB_QUEUES 3
 
 static struct rig_port rig;
-static void *tx_queues[NB_QUEUES];
+/* ethdev's array has more places than a port has queues. */
+static void *tx_queues[NB_QUEUES + 1];
 static struct ibv_qp qps[2];
 
 /* clang-format off */
@@ -28,6 +29,16 @@ static struct ibv_qp qps[2];
 FAKE_OF_TXQ(mdv_txq_ring_ready, "ready")
 FAKE_OF_TXQ(mdv_txq_ring_reset, "reset")
 /* clang-format on */
+
+static bool no_memory; /**< for the next allocations */
+
+void *__real_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket);
+
+TRACE_FAKE(
+	void *, rte_zmalloc_socket, const char *type, size_t size, unsigned int align, int socket)
+{
+	return no_memory ? NULL : __real_rte_zmalloc_socket(type, size, align, socket);
+}
 
 TRACE_FAKE(int, mdv_txq_ring_create, struct mdv_txq *txq)
 {
@@ -149,6 +160,9 @@ a_queue_is_set_up(void **state)
 	trace_check("");
 	assert_int_equal(mdv_txq_setup(&rig.dev, 0, 4097, 0, &conf), -EINVAL);
 	assert_int_equal(mdv_txq_setup(&rig.dev, 0, 0, 0, &conf), -EINVAL);
+	no_memory = true;
+	assert_int_equal(mdv_txq_setup(&rig.dev, 0, 128, 0, &conf), -ENOMEM);
+	no_memory = false;
 	assert_null(tx_queues[0]);
 	assert_int_equal(setup(0, 1, 0)->nb_desc, MDV_TXQ_DESC_MIN);
 	assert_int_equal(setup(1, 4096, 0)->nb_desc, 4096);
@@ -284,12 +298,14 @@ objects_follow_the_port(void **state)
 	trace_check("ready 1; clear 1; ");
 	assert_int_equal(mdv_txq_stop(&rig.port, 1), -EIO);
 	trace_check("reset 1; ");
+	/* Neither what there is not, nor twice. */
+	tx_queues[NB_QUEUES] = txq;
+	mdv_txq_destroy(&rig.port, NB_QUEUES);
+	trace_check("");
 	mdv_txq_destroy(&rig.port, 1);
 	trace_check("destroy 1; ");
-	/* Neither what there is not, nor twice. */
 	mdv_txq_destroy(&rig.port, 1);
 	mdv_txq_destroy(&rig.port, 0);
-	mdv_txq_destroy(&rig.port, NB_QUEUES);
 	trace_check("");
 }
 
