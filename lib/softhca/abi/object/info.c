@@ -6,6 +6,9 @@
 #include "abi/core/ioctl.h"
 #include "abi/object/methods.h"
 
+/** UVERBS_IDR_ANY_OBJECT of the kernel's rdma/uverbs_ioctl.h. */
+#define ANY_OBJECT 0xffff
+
 /** Handles that the program has room for. */
 struct list {
 	uint32_t *handles;
@@ -90,6 +93,8 @@ info_handles(struct shca_bundle *bundle)
 
 	if (length == 0 || length % sizeof(uint32_t) != 0 || type > UINT16_MAX)
 		return -EINVAL;
+	if (type == ANY_OBJECT)
+		return -ENOMSG;
 	if (!is_type(bundle->file, (uint16_t)type))
 		return -ENOENT;
 	list.handles = malloc(length);

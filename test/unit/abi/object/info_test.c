@@ -48,6 +48,8 @@ static const struct field_case cases[] = {
 	FIELD(struct info, nb_bytes, 8, -EINVAL),
 	FIELD(struct info, nb_bytes, 0, -ENOENT),
 	FIELD(struct info, type, 0x10000, -EINVAL),
+	FIELD(struct info, type, 0xffff, -ENOMSG),
+	FIELD(struct info, type, 0xfffe, -ENOENT),
 	FIELD(struct info, type, UVERBS_OBJECT_ASYNC_EVENT + 1, -ENOENT),
 	FIELD(struct info, type, MLX5_IB_OBJECT_PP, -ENOENT),
 	FIELD(struct info, type, MLX5_IB_OBJECT_FLOW_MATCHER, 0),
