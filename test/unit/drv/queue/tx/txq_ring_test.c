@@ -355,8 +355,11 @@ rings_are_such_as_were_asked_for(void **state)
 	static const struct {
 		uint32_t wqe_cnt, stride;
 		int result;
+		uint8_t device_inline, min_inline; /* not of the burst for L2 headers */
 	} cases[] = {
 		{ NB_DESC, 64, 0 },
+		{ NB_DESC, 64, 0, .device_inline = MDV_HW_ETH_INLINE_L2 },
+		{ NB_DESC, 64, 0, MDV_HW_ETH_INLINE_L2 + 1, MDV_HW_ETH_INLINE_L2 + 1 },
 		{ 2 * NB_DESC, 64, 0 },
 		{ 32768, 64, 0 },
 		{ NB_DESC, 128, -ENOTSUP },
@@ -370,8 +373,10 @@ rings_are_such_as_were_asked_for(void **state)
 		fake_remake(state);
 		fake.dv.sq.wqe_cnt = cases[i].wqe_cnt;
 		fake.dv.sq.stride = cases[i].stride;
+		fake.port.port.device.caps.tx_min_inline = cases[i].device_inline;
 		assert_int_equal(mdv_txq_ring_create(&fake.txq), cases[i].result);
 		if (cases[i].result == 0) {
+			assert_int_equal(fake.txq.ring.min_inline, cases[i].min_inline);
 			assert_int_equal(fake.txq.ring.mask, cases[i].wqe_cnt - 1);
 			assert_int_equal(
 				(uint16_t)(fake.txq.pos.pc - fake.txq.pos.ci), cases[i].wqe_cnt);
