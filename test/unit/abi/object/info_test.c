@@ -100,6 +100,22 @@ test_objects(void **state)
 	assert_int_equal(info_of(rig->file, UVERBS_OBJECT_PD).nb, 0);
 }
 
+/** Of what the program cannot be told it is told nothing else either. */
+static void
+test_unwritable_list(void **state)
+{
+	struct rig *rig = *state;
+	struct frame frame;
+	uint32_t nb = 99;
+
+	frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INFO_HANDLES);
+	frame_const(&frame, UVERBS_ATTR_INFO_OBJECT_ID, UVERBS_OBJECT_PD);
+	frame_out(&frame, UVERBS_ATTR_INFO_TOTAL_HANDLES, &nb, sizeof(nb));
+	frame_out(&frame, UVERBS_ATTR_INFO_HANDLES_LIST, (void *)0x1000, 4);
+	assert_int_equal(frame_run(rig->file, &frame), -EFAULT);
+	assert_int_equal(nb, 99);
+}
+
 /** A descriptor is one until the program closes it. */
 static void
 test_descriptors(void **state)
@@ -148,6 +164,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_requests),
 		TEST(test_objects),
+		TEST(test_unwritable_list),
 		TEST(test_descriptors),
 		TEST(test_without_context),
 	};
