@@ -348,6 +348,8 @@ test_rereg_and_query_mr(void **state)
 	assert_int_equal(command_run(rig->file, &command), -ENOENT);
 	assert_int_equal(frame_run(rig->file, &frame), 0);
 	assert_int_equal(lkey, second.lkey);
+	rereg.mr_handle = first.mr_handle;
+	assert_int_equal(command_run(rig->file, &command), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
