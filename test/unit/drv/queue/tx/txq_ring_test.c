@@ -119,7 +119,9 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	assert_ptr_equal(pd, fake.port.port.device.pd);
 	assert_ptr_equal(attr->send_cq, &newest()->cq);
 	assert_ptr_equal(attr->recv_cq, &newest()->cq);
-	assert_int_equal(attr->cap.max_send_wr, NB_DESC);
+	/* With inlined packets four WQEBBs each. */
+	assert_int_equal(
+		attr->cap.max_send_wr, fake.port.port.tx_inline != 0 ? 4 * NB_DESC : NB_DESC);
 	assert_int_equal(attr->cap.max_send_sge, 1);
 	assert_int_equal(attr->cap.max_inline_data, 0);
 	assert_int_equal(attr->qp_type, IBV_QPT_RAW_PACKET);
@@ -356,10 +358,13 @@ rings_are_such_as_were_asked_for(void **state)
 		uint32_t wqe_cnt, stride;
 		int result;
 		uint8_t device_inline, min_inline; /* not of the burst for L2 headers */
+		uint16_t tx_inline;
 	} cases[] = {
 		{ NB_DESC, 64, 0 },
 		{ NB_DESC, 64, 0, .device_inline = MDV_HW_ETH_INLINE_L2 },
 		{ NB_DESC, 64, 0, MDV_HW_ETH_INLINE_L2 + 1, MDV_HW_ETH_INLINE_L2 + 1 },
+		{ 4 * NB_DESC, 64, 0, .tx_inline = 124 },
+		{ 2 * NB_DESC, 64, -ENOTSUP, .tx_inline = 124 },
 		{ 2 * NB_DESC, 64, 0 },
 		{ 32768, 64, 0 },
 		{ NB_DESC, 128, -ENOTSUP },
@@ -374,6 +379,7 @@ rings_are_such_as_were_asked_for(void **state)
 		fake.dv.sq.wqe_cnt = cases[i].wqe_cnt;
 		fake.dv.sq.stride = cases[i].stride;
 		fake.port.port.device.caps.tx_min_inline = cases[i].device_inline;
+		fake.port.port.tx_inline = cases[i].tx_inline;
 		assert_int_equal(mdv_txq_ring_create(&fake.txq), cases[i].result);
 		if (cases[i].result == 0) {
 			assert_int_equal(fake.txq.ring.min_inline, cases[i].min_inline);
