@@ -386,7 +386,7 @@ limits_follow_offloads(void **state)
 		{ RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM, RTE_MBUF_F_TX_OUTER_IP_CKSUM },
 		{ RTE_ETH_TX_OFFLOAD_MULTI_SEGS, 0 },
 	};
-	const struct mdv_caps caps = { .mode = MDV_MODE_DV, .tx_checksum = true, .max_sge = 30 };
+	struct mdv_caps caps = { .mode = MDV_MODE_DV, .tx_checksum = true, .max_sge = 30 };
 	struct mdv_tx_limits limits;
 
 	(void)state;
@@ -398,6 +398,11 @@ limits_follow_offloads(void **state)
 		assert_true(limits.tso_tunnels == 0 && limits.tso_max == 0);
 		assert_int_equal(limits.segs, MDV_TX_SEGS_MAX);
 	}
+	/* Two bytes of longer headers are in the Ethernet segment, 76 in five more units. */
+	caps.tx_min_inline = MDV_HW_ETH_INLINE_TRANSPORT;
+	assert_int_equal(mdv_tx_limits_segs(&caps), MDV_TX_DS_MAX - 2 - 5);
+	caps.tx_min_inline = MDV_HW_ETH_INLINE_L2;
+	assert_int_equal(mdv_tx_limits_segs(&caps), MDV_TX_SEGS_MAX);
 }
 
 /** Each tunnel has its capability. */
