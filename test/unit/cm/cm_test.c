@@ -257,6 +257,31 @@ test_delay_of_ours(void **state)
 	end_close(&end);
 }
 
+/** A refusal names what it refuses (IBTA 12.6.7, "message REJected"). */
+static void
+test_refusal_of_ours(void **state)
+{
+	const struct shca_mad rej = { .reason = 28 };
+	struct end end;
+
+	(void)state;
+	end_open(&end);
+	come(&end, SHCA_MAD_REQ, 0);
+	end.conn = end.requested;
+	assert_int_equal(shca_cm_reject(end.conn, &rej), 0);
+	assert_int_equal(end.sent[0].kind, SHCA_MAD_REJ);
+	assert_int_equal(end.sent[0].about, SHCA_MAD_ABOUT_REQ);
+	end_close(&end);
+
+	end_open(&end);
+	ask(&end, SHCA_MAD_REQ);
+	come(&end, SHCA_MAD_REP, 0);
+	assert_int_equal(shca_cm_reject(end.conn, &rej), 0);
+	assert_int_equal(end.sent[1].kind, SHCA_MAD_REJ);
+	assert_int_equal(end.sent[1].about, SHCA_MAD_ABOUT_REP);
+	end_close(&end);
+}
+
 static void
 test_timewait(void **state)
 {
@@ -426,6 +451,7 @@ main(void)
 		cmocka_unit_test(test_no_answer),
 		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_delay_of_ours),
+		cmocka_unit_test(test_refusal_of_ours),
 		cmocka_unit_test(test_timewait),
 		cmocka_unit_test(test_release),
 		cmocka_unit_test(test_release_replied),
