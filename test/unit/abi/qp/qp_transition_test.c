@@ -72,6 +72,7 @@ no_other_steps(void **state)
 	}
 	assert_int_equal(nb, 2 * IBV_QPS_ERR - 1 + sizeof(rows) / sizeof(rows[0]));
 	assert_false(shca_qp_transition_find(IBV_QPT_RC, IBV_QPS_ERR + 1, 0).is_allowed);
+	assert_false(shca_qp_transition_find(IBV_QPT_RC, 0, IBV_QPS_ERR + 1).is_allowed);
 	assert_false(shca_qp_transition_find(IBV_QPT_RC, 0, UINT32_MAX).is_allowed);
 }
 
