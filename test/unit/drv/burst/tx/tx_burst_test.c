@@ -7,6 +7,10 @@
 #include "tx_rig.h"
 
 #define NB_MAX 80
+/** Some of those that a packet has from its reception. */
+#define RX_FLAGS                                                                                   \
+	(RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED | RTE_MBUF_F_RX_RSS_HASH |               \
+		RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD)
 
 static const unsigned int widths[] = { 0, 128, 256, 512 };
 static const unsigned int some_opts[] = {
@@ -194,8 +198,11 @@ bursts_are_as_few_wqes_as_are_fast(void **state)
 	for (w = 1; w < RTE_DIM(widths); w++) {
 		for (i = 0; i < RTE_DIM(cases); i++) {
 			place(cases[i].pc, cases[i].head, 0, 0);
-			for (k = 0; k < cases[i].nb; k++)
+			for (k = 0; k < cases[i].nb; k++) {
 				pkts[k] = tx_rig_packet(1, 60);
+				/* Those that were received keep their flags. */
+				pkts[k]->ol_flags |= random() & RX_FLAGS;
+			}
 			assert_int_equal(
 				mdv_tx_select(0, widths[w])(&tx_rig.txq, pkts, cases[i].nb),
 				cases[i].nb);
