@@ -68,7 +68,8 @@ static const struct {
 	{ MDV_TX_INLINE_AUTO, 8, 1024, MDV_MODE_DV, false, "16", "8.0 GT/s PCIe", LANES_4, 124 },
 	{ MDV_TX_INLINE_AUTO, 8, 1024, MDV_MODE_DV, false, "16", "16.0 GT/s PCIe", LANES_4, 0 },
 	{ MDV_TX_INLINE_AUTO, 8, 1024, MDV_MODE_DV, false, "8", "16.0 GT/s PCIe", LANES_4, 124 },
-	/* 25 take 33: 32 of Gen2 x8. */
+	/* 25 take 33: 32 of Gen1 x16 or Gen2 x8. */
+	{ MDV_TX_INLINE_AUTO, 8, 1024, MDV_MODE_DV, false, "16", "2.5 GT/s PCIe", LANES_1, 124 },
 	{ MDV_TX_INLINE_AUTO, 8, 1024, MDV_MODE_DV, false, "8", "5.0 GT/s PCIe", LANES_1, 124 },
 	{ MDV_TX_INLINE_AUTO, 8, 1024, MDV_MODE_DV, false, "8", "8.0 GT/s PCIe", LANES_1, 0 },
 	/* Nobody knows: the queues decide. */
