@@ -70,6 +70,8 @@ packet(unsigned int opts, bool tagged, enum odd odd, struct wanted *want)
 						: tx_rig_packet(1, odd == ODD_SHORT ? 18 : 60);
 
 	tagged = tagged != (odd == ODD_TAG);
+	/* Received packets have their port's number, others an invalid one. */
+	pkt->port = random() % 2 ? 0 : RTE_MBUF_PORT_INVALID;
 	pkt->vlan_tci = random();
 	pkt->ol_flags |= tagged ? RTE_MBUF_F_TX_VLAN : 0;
 	pkt->ol_flags |= odd == ODD_CSUM ? RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM : 0;
