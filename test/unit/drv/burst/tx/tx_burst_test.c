@@ -66,8 +66,8 @@ place(uint16_t pc, uint16_t head, uint16_t used, uint16_t bbs)
 static struct rte_mbuf *
 packet(unsigned int opts, bool tagged, enum odd odd, struct wanted *want)
 {
-	struct rte_mbuf *pkt = odd == ODD_CHAIN ? tx_rig_packet(4, 0)
-						: tx_rig_packet(1, odd == ODD_SHORT ? 18 : 60);
+	const unsigned int nb_segs = odd == ODD_CHAIN ? 2 + random() % 3 : 1;
+	struct rte_mbuf *pkt = tx_rig_packet(nb_segs, odd == ODD_SHORT ? 18 : 60);
 
 	tagged = tagged != (odd == ODD_TAG);
 	/* Received packets have their port's number, others an invalid one. */
