@@ -37,12 +37,12 @@ mdv_tx_wqe_bbs(uint32_t ds)
 	return (ds + MDV_TX_WQE_DS_PER_BB - 1) / MDV_TX_WQE_DS_PER_BB;
 }
 
-/** How far ahead of the WQE that is written the ring is asked for: as far as 32 packets are sent.
- */
+/** Bytes from the line of the ring that is written to the one that is asked for meanwhile. */
 #define MDV_TX_RING_AHEAD (32u * MLX5_SEND_WQE_BB)
 
-/** Ask for a line of the ring that will be written soon. The device has read it, so that a store
- * would wait for it. Close to the ring's end it is one of whatever follows, for nothing. */
+/** Ask for a line of the ring that will be written soon. The ring is larger than a first-level
+ * cache, and the device has read the line since it was written, so that a store would wait for it.
+ * Close to the ring's end it is one of whatever follows, for nothing. */
 static __rte_always_inline void
 mdv_tx_wqe_prefetch(const void *wqe)
 {
