@@ -272,6 +272,41 @@ def test_the_physical_function_beside_its_functions(tmp_path):
 
 
 @pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+def test_the_switch_goes_by_the_physical_functions_netdev_too(tmp_path):
+    """A group that a function lists, and what functions send to a further address, come by its lists and modes alone."""
+    with host.netdev_that_is_up() as name, host.netdev_that_is_up() as functions:
+        host.run("bridge", "fdb", "add", GROUP, "dev", functions, "self", "permanent")
+        function = host.run("cat", f"/sys/class/net/{functions}/address").strip()
+        card = [f"wire=unix:{tmp_path}/wire,pf=on,kernel=tap:{name}",
+                f"wire=unix:{tmp_path}/wire,vf=on,kernel=tap:{functions}"]
+        with Testpmd(ports=card, args=["--rxq=1", "--txq=1", "--port-topology=loop"]) as pmd, \
+                Cable(tmp_path / "wire") as peer:
+            pmd.cmd("set fwd macswap")
+            pmd.cmd("set promisc 1 off")
+            pmd.cmd("start")
+            send_until(pmd, peer, GROUP, True)
+            pmd.cmd("set promisc 0 off")
+            send_until(pmd, peer, GROUP, False)
+            for on, off in (("set allmulti 0 on", "set allmulti 0 off"),
+                            (f"mcast_addr add 0 {GROUP}", f"mcast_addr remove 0 {GROUP}")):
+                assert "port 0" not in pmd.cmd(on)
+                send_until(pmd, peer, GROUP, True)
+                pmd.cmd(off)
+                send_until(pmd, peer, GROUP, False)
+            assert "PROMISC" not in host.run("ip", "link", "show", name) and listed(name) == set()
+            pmd.cmd("mac_addr add 0 " + SECOND)
+            before, end = pmd.stats()["RX-packets"], time.monotonic() + PATIENCE
+            while pmd.stats()["RX-packets"] == before:
+                assert time.monotonic() < end
+                peer.send(to(function, src=SECOND))
+                time.sleep(0.05)
+            pmd.cmd("stop")
+            pmd.cmd("port stop 0")
+            pmd.cmd("port close 0")
+            assert listed(name) == set()
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
 def test_linux_on_the_physical_function(tmp_path):
     """Its netdev gets what no function claims, once it is promiscuous, and its address, from functions, too."""
     with host.netdev_that_is_up() as name:

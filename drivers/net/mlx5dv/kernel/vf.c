@@ -117,6 +117,24 @@ ask_netdev(const struct mdv_device *device, struct mdv_vf *vf)
 	return found;
 }
 
+/** In switchdev mode, where the device has a port for each vport, rules decide. */
+static bool
+has_vfs(const struct mdv_device *device)
+{
+	char path[PATH_BYTES];
+	unsigned int nb = 0;
+	bool found;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/device/sriov_numvfs", device->sysfs_path);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	found = fscanf(file, "%u", &nb) == 1 && nb != 0;
+	fclose(file);
+	return found && device->nb_ports <= 1;
+}
+
 void
 mdv_vf_query(const struct mdv_device *device, struct mdv_vf *vf)
 {
@@ -125,6 +143,7 @@ mdv_vf_query(const struct mdv_device *device, struct mdv_vf *vf)
 		vf->is_known = read_config(device, vf) || ask_netdev(device, vf);
 	else
 		vf->is_vf = has_vf_id(device);
+	vf->has_vfs = !vf->is_vf && has_vfs(device);
 }
 
 void

@@ -17,6 +17,7 @@ struct rte_ether_addr;
 
 struct mdv_vf {
 	bool is_vf;
+	bool has_vfs;  /**< it is a physical function with virtual ones, in legacy mode */
 	bool is_known; /**< the host's settings, below, could be read */
 	unsigned int number;
 	bool is_trusted;
@@ -25,6 +26,17 @@ struct mdv_vf {
 
 /** Read the current settings. */
 void mdv_vf_query(const struct mdv_device *device, struct mdv_vf *vf);
+/**
+ * @return whether the card's switch goes by the function's netdev. In legacy mode a physical
+ * function with virtual ones is a vport like theirs: what no vport has listed is for it, but a
+ * group that another has is for those that list it, and what a virtual function sends to an address
+ * that none has leaves by the wire (Linux mlx5_eswitch_enable_pf_vf_vports(), esw_add_mc_addr()).
+ */
+static inline bool
+mdv_vf_is_switched(const struct mdv_vf *vf)
+{
+	return vf->is_vf || vf->has_vfs;
+}
 /** At probe: log the restrictions that the host has set. */
 void mdv_vf_tell(const char *name, const struct mdv_device *device);
 /**

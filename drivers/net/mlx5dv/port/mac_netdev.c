@@ -29,15 +29,17 @@ has(const struct mdv_mac_list *list, const struct rte_ether_addr *mac)
 	return false;
 }
 
-/** Find the addresses that the netdev has to list: all but its own. */
+/** Find the addresses that the netdev has to list: all but its own, or without a switch none. */
 static int
-want(const struct rte_eth_dev *dev, struct mdv_mac_list *wanted)
+want(const struct rte_eth_dev *dev, const struct mdv_vf *vf, struct mdv_mac_list *wanted)
 {
 	const struct mdv_port *port = mdv_port(dev);
 	const struct rte_ether_addr *macs = dev->data->mac_addrs;
 	struct rte_ether_addr own;
 
 	*wanted = (struct mdv_mac_list){ .nb = 0 };
+	if (!mdv_vf_is_switched(vf))
+		return 0;
 	wanted->macs = rte_malloc("mdv_listed", (MDV_MAC_MAX + port->nb_mc) * sizeof(own), 0);
 	if (wanted->macs == NULL)
 		return -ENOMEM;
@@ -54,12 +56,20 @@ want(const struct rte_eth_dev *dev, struct mdv_mac_list *wanted)
 }
 
 static int
-add(const struct rte_eth_dev *dev, const struct rte_ether_addr *mac)
+add(const struct rte_eth_dev *dev, const struct mdv_vf *vf, const struct rte_ether_addr *mac)
 {
 	const struct mdv_device *device = &mdv_port(dev)->device;
 	int ret = mdv_fdb_add(device->ifindex, mac);
 
-	if (ret != 0 && ret != -EEXIST && ret != -ENODEV)
+	if (ret == 0 || ret == -EEXIST || ret == -ENODEV)
+		return ret;
+	if (!vf->is_vf)
+		MDV_LOG(WARNING,
+			"port %u: netdev %s does not list " RTE_ETHER_ADDR_PRT_FMT
+			", so what virtual functions of %s send to that address may not get here, nor what is for a group that they have: %s%s",
+			dev->data->port_id, device->ifname, RTE_ETHER_ADDR_BYTES(mac), device->name,
+			strerror(-ret), ret == -EPERM ? " (takes CAP_NET_ADMIN)" : "");
+	else
 		MDV_LOG(ERR,
 			"port %u: netdev %s does not list " RTE_ETHER_ADDR_PRT_FMT
 			", so the card gives nothing for that address to its virtual function %s: %s%s",
@@ -135,7 +145,7 @@ forget(struct mdv_port *port)
 /** Reduce @p wanted to the addresses that are this port's on the netdev. On a failure the ones that
  * are there so far remain: the next call removes what nobody wants. */
 static int
-list(const struct rte_eth_dev *dev, struct mdv_mac_list *wanted)
+list(const struct rte_eth_dev *dev, const struct mdv_vf *vf, struct mdv_mac_list *wanted)
 {
 	const struct mdv_port *port = mdv_port(dev);
 	const uint32_t nb_wanted = wanted->nb;
@@ -147,11 +157,11 @@ list(const struct rte_eth_dev *dev, struct mdv_mac_list *wanted)
 		bool is_ours = has(&port->listed, &mac);
 
 		if (!is_ours && ret == 0) {
-			ret = add(dev, &mac);
+			ret = add(dev, vf, &mac);
 			is_ours = ret == 0;
 			/* Somebody else's, or of a netdev that is gone, as kernel/netlink.c says.
 			 */
-			ret = ret == -EEXIST || ret == -ENODEV ? 0 : ret;
+			ret = ret == -EEXIST || ret == -ENODEV || !vf->is_vf ? 0 : ret;
 		}
 		if (is_ours)
 			wanted->macs[wanted->nb++] = mac;
@@ -169,14 +179,14 @@ list_again(struct rte_eth_dev *dev)
 	int ret;
 
 	mdv_vf_query(&port->device, &vf);
-	if (port->device.ifindex == 0 || !vf.is_vf) {
+	if (port->device.ifindex == 0) {
 		forget(port);
 		return 0;
 	}
-	ret = want(dev, &wanted);
+	ret = want(dev, &vf, &wanted);
 	if (ret != 0)
 		return ret;
-	ret = list(dev, &wanted);
+	ret = list(dev, &vf, &wanted);
 	for (uint32_t i = 0; i < port->listed.nb; i++)
 		if (!has(&wanted, &port->listed.macs[i]))
 			remove_one(port, &port->listed.macs[i]);
@@ -241,7 +251,8 @@ follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
 	if (on == ((port->netdev_flags & flag) != 0))
 		return;
 	mdv_vf_query(&port->device, &vf);
-	if (port->device.ifindex == 0 || !vf.is_vf)
+	/* What was set goes also when the last virtual function is gone. */
+	if (port->device.ifindex == 0 || (on && !mdv_vf_is_switched(&vf)))
 		return;
 	if (!on && hand_over(port, flag) == 0)
 		ret = 0;
@@ -249,7 +260,7 @@ follow(struct rte_eth_dev *dev, unsigned int flag, bool on)
 		ret = mdv_netdev_set_flags(port->device.ifindex, flag, on ? flag : 0, &before);
 	if (ret != 0)
 		MDV_LOG(WARNING,
-			"port %u: netdev %s does not change its mode, by which the card goes that it is a virtual function of: %s",
+			"port %u: netdev %s does not change its mode, by which the switch of its card goes: %s",
 			dev->data->port_id, port->device.ifname, strerror(-ret));
 	else if (!on)
 		__atomic_fetch_and(&port->netdev_flags, ~flag, __ATOMIC_RELAXED);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The netdev of a virtual function follows the port. The switch in front of the function goes by
- * the netdev's modes and addresses, not by rules: without them nothing arrives that rules would
- * take. The netdevs of other ports are left alone.
+ * The netdev of a virtual function, and of a physical one with such, follows the port. The switch
+ * in front of the function goes by the netdev's modes and addresses, not by rules: without them
+ * nothing arrives that rules would take. The netdevs of other ports are left alone.
  */
 #ifndef MDV_MAC_NETDEV_H
 #define MDV_MAC_NETDEV_H
@@ -16,7 +16,9 @@ struct rte_eth_dev;
 /**
  * Make the netdev list the port's addresses beside its own, and remove what this port added and no
  * longer has. What somebody else has added stays.
- * @return 0, also without a netdev; or a negative errno after a message: an address is not listed.
+ * @return 0, also without a netdev; or a negative errno after a message: an address of a virtual
+ * function is not listed. For a physical function that is a warning: most of what is for the
+ * address gets there.
  */
 int mdv_mac_netdev_list(struct rte_eth_dev *dev);
 /** Set a mode of the netdev, IFF_PROMISC or IFF_ALLMULTI; a failure is logged. */

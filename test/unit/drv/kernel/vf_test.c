@@ -350,10 +350,40 @@ a_damaged_answer_is_survived(void **state)
 	assert_int_equal(mdv_vf_link_ask(1, &vf), -ENOENT);
 }
 
+/** In switchdev mode its device has a port for each vport. */
+static void
+a_physical_function_is_known_by_its_functions(void **state)
+{
+	struct mdv_device *device;
+	struct mdv_vf vf;
+
+	(void)state;
+	make_port();
+	device = &mdv_port(&rig.dev)->device;
+	run("mkdir ib_pf && ln -s ../card ib_pf/device%s", "");
+	snprintf(device->sysfs_path, sizeof(device->sysfs_path), "%s/ib_pf", root);
+	device->nb_ports = 1;
+	mdv_vf_query(device, &vf);
+	assert_false(mdv_vf_is_switched(&vf));
+	run("echo 0 > card/sriov_numvfs%s", "");
+	mdv_vf_query(device, &vf);
+	assert_false(mdv_vf_is_switched(&vf));
+	run("echo 3 > card/sriov_numvfs%s", "");
+	mdv_vf_query(device, &vf);
+	assert_true(vf.has_vfs && !vf.is_vf && mdv_vf_is_switched(&vf));
+	device->nb_ports = 5;
+	mdv_vf_query(device, &vf);
+	assert_false(mdv_vf_is_switched(&vf));
+	make_port();
+	mdv_vf_query(device, &vf);
+	assert_true(vf.is_vf && !vf.has_vfs && mdv_vf_is_switched(&vf));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_physical_function_is_known_by_its_functions),
 		cmocka_unit_test(a_trusted_function_may),
 		cmocka_unit_test(another_may_not_and_is_told_why),
 		cmocka_unit_test(beside_a_netdev_only_the_check_is_told_of),

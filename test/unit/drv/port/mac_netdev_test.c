@@ -28,7 +28,7 @@ void *__real_rte_malloc(const char *type, size_t size, unsigned int align);
 void *__wrap_rte_malloc(const char *type, size_t size, unsigned int align);
 
 static struct {
-	bool is_vf, has_no_memory;
+	bool is_vf, has_vfs, has_no_memory;
 	int flags_result;
 	unsigned int flags, nb_flags;
 	char listed[64];   /**< last bytes of the addresses, as digits, in order of addition */
@@ -100,7 +100,7 @@ void
 __wrap_mdv_vf_query(const struct mdv_device *device, struct mdv_vf *vf)
 {
 	assert_non_null(device);
-	*vf = (struct mdv_vf){ .is_vf = netdev.is_vf };
+	*vf = (struct mdv_vf){ .is_vf = netdev.is_vf, .has_vfs = netdev.has_vfs };
 }
 
 void *
@@ -227,6 +227,24 @@ other_ports_list_nothing(void **state)
 	assert_int_equal(rig.port.listed.nb, 0);
 }
 
+/** A switch is in front of it, too, but most frames come to it without being listed. */
+static void
+a_physical_function_with_virtual_ones_is_listed(void **state)
+{
+	(void)state;
+	netdev.is_vf = false;
+	netdev.has_vfs = true;
+	check_list("2", "8", 0, "28");
+	netdev.refused = '3';
+	netdev.refuse_result = -EPERM;
+	check_list("23", "8", 0, "28");
+	netdev.refused = '\0';
+	check_list("23", "", 0, "23");
+	netdev.has_vfs = false;
+	check_list("23", "", 0, "");
+	assert_int_equal(rig.port.listed.nb, 0);
+}
+
 static void
 check_mode(
 	unsigned int flag, bool is_on, unsigned int flags, unsigned int own, unsigned int nb_flags)
@@ -251,6 +269,10 @@ modes_follow(void **state)
 		netdev.is_vf = false;
 		check_mode(flag, true, 0, 0, 0);
 		check_mode(flag, false, 0, 0, 0);
+		netdev.has_vfs = true;
+		check_mode(flag, true, flag, flag, 1);
+		netdev.has_vfs = false;
+		check_mode(flag, false, 0, 0, 1);
 		netdev.is_vf = true;
 		rig.port.device.ifindex = 0;
 		check_mode(flag, true, 0, 0, 0);
@@ -392,6 +414,7 @@ main(void)
 		cmocka_unit_test_setup(the_netdev_lists_what_it_lacks, port_make),
 		cmocka_unit_test_setup(what_somebody_has_listed_stays, port_make),
 		cmocka_unit_test_setup(a_refusal_is_handed_on, port_make),
+		cmocka_unit_test_setup(a_physical_function_with_virtual_ones_is_listed, port_make),
 		cmocka_unit_test_setup(other_ports_list_nothing, port_make),
 		cmocka_unit_test_setup(modes_follow, port_make),
 		cmocka_unit_test_setup(a_port_that_goes_takes_its_modes_along, port_make),
