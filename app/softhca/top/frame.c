@@ -138,8 +138,7 @@ add_field(struct frame *frame, const char *field, const char *value)
 static bool
 add_fields(struct frame *frame, const struct app_tree *field)
 {
-	char rest[200], *next = rest, *colon;
-	const char *value;
+	char rest[200], *next = rest, *value, *colon;
 
 	snprintf(rest, sizeof(rest), "%s:%s", field->key, field->text != NULL ? field->text : "");
 	while ((value = strsep(&next, " ")) != NULL) {
