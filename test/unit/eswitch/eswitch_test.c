@@ -398,7 +398,7 @@ test_function_that_rests(void **state)
 	nb = 0;
 	while (plain->ops->rx(plain, &frame, 1) == 1)
 		nb++;
-	assert_in_range(nb, 1000, 30000);
+	assert_uint_in_range(nb, 1000, 30000);
 	send_frame(&bench, 0, macs[1], macs[0]);
 	send_frame(&bench, NETWORK, macs[0], stranger);
 	assert_int_equal(count(&bench, 0, macs[0]), 0);

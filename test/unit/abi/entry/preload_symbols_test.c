@@ -443,7 +443,7 @@ static void
 test_streams_alone(void **state)
 {
 	const int file = memfd_create("file", 0);
-	char bytes[2] = "ab";
+	char bytes[2] = { 'a', 'b' };
 	const struct iovec iov = { bytes, 2 };
 
 	(void)state;

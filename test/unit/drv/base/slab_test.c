@@ -54,7 +54,8 @@ __wrap_madvise(void *addr, size_t length, int advice)
 	assert_int_equal(advice, MADV_POPULATE_WRITE);
 	assert_int_equal((uintptr_t)addr % page, 0);
 	assert_int_equal(length % page, 0);
-	assert_in_range((uintptr_t)addr, (uintptr_t)chunk_start, (uintptr_t)chunk_start + page);
+	assert_uint_in_range(
+		(uintptr_t)addr, (uintptr_t)chunk_start, (uintptr_t)chunk_start + page);
 	assert_true((uint8_t *)addr + length <= (uint8_t *)chunk_start + chunk_size);
 	assert_true(length + 2 * page > chunk_size);
 	nb_populated++;

@@ -185,7 +185,7 @@ complete_compressed(enum shca_mini_format format)
 		nb_frames += nb;
 		nb_bytes += (uint64_t)nb * burst.length;
 	}
-	assert_in_range(nb_blocks, NB_BURSTS, nb_frames / 4);
+	assert_uint_in_range(nb_blocks, NB_BURSTS, nb_frames / 4);
 	assert_int_equal(shca_device_stats(rig.dev)->rx_steered, nb_frames);
 	assert_int_equal(rig.rq->count.packets, nb_frames);
 	assert_int_equal(rig.rq->count.bytes, nb_bytes);

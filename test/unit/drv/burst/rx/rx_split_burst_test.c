@@ -85,7 +85,7 @@ start(const struct form *form)
 
 /** Free the queue's mbufs: all pools are complete. */
 static void
-stop(void)
+stop_queue(void)
 {
 	rx_rig_stop();
 	assert_true(rte_mempool_full(heads));
@@ -185,7 +185,7 @@ each_byte_is_in_its_segment(void **state)
 			rte_pktmbuf_free(pkts[0]);
 		}
 		assert_int_equal(rx_rig.rxq.count.errors, 0);
-		stop();
+		stop_queue();
 	}
 }
 
@@ -210,7 +210,7 @@ too_long_a_frame_costs_no_mbuf(void **state)
 			rte_pktmbuf_free(pkts[0]);
 		}
 		assert_int_equal(rx_rig.rxq.count.errors, 3 * RX_RIG_WQES);
-		stop();
+		stop_queue();
 	}
 }
 
@@ -236,7 +236,7 @@ a_stopped_queue_is_restarted(void **state)
 		assert_int_equal(burst_of(0)(&rx_rig.rxq, pkts, 8), 1);
 		check(&forms[i], pkts[0], &frame);
 		rte_pktmbuf_free(pkts[0]);
-		stop();
+		stop_queue();
 	}
 }
 
@@ -284,7 +284,7 @@ an_empty_pool_loses_nothing(void **state)
 		assert_int_equal(burst_of(0)(&rx_rig.rxq, pkts, RX_RIG_WQES), RX_RIG_WQES);
 		rte_pktmbuf_free_bulk(pkts, nb);
 		rte_pktmbuf_free_bulk(held, nb_held);
-		stop();
+		stop_queue();
 	}
 }
 
@@ -319,7 +319,7 @@ a_pool_too_small_for_the_ring_is_named(void **state)
 		assert_int_equal(burst_of(0)(&rx_rig.rxq, pkts, 1), 1);
 		check(form, pkts[0], &frame);
 		rte_pktmbuf_free(pkts[0]);
-		stop();
+		stop_queue();
 	}
 }
 
@@ -343,7 +343,7 @@ regions_are_looked_up(void **state)
 		check(&forms[3], pkts[0], &frame);
 		rte_pktmbuf_free(pkts[0]);
 	}
-	stop();
+	stop_queue();
 }
 
 /** Queues of the same port that do not split: the burst serves them, too. */
@@ -391,7 +391,7 @@ a_length_beyond_the_segments_takes_those_of_the_slot(void **state)
 		assert_int_equal(burst_of(0)(&rx_rig.rxq, pkts, 1), 1);
 		assert_int_equal(pkts[0]->nb_segs, 1u << forms[i].log2_segs);
 		rte_pktmbuf_free(pkts[0]);
-		stop();
+		stop_queue();
 	}
 }
 
@@ -447,7 +447,7 @@ live(const struct form *form, unsigned int max_block)
 	assert_true(max_block == 0 || rx_rig.nb_blocks > 100);
 	while (nb_kept-- != 0)
 		rte_pktmbuf_free(kept[nb_kept]);
-	stop();
+	stop_queue();
 }
 
 static void
