@@ -20,10 +20,13 @@
 
 #define FRAME_BYTES  200
 #define REGION_BYTES 16384
+#define PAGE_BYTES   4096
 #define NB_THREADS   2
 #define NB_REGIONS   32 /* that are registered while other threads write */
 
-#define NB_NEIGHBOURS (REGION_BYTES / 4096)
+#define NB_NEIGHBOURS (REGION_BYTES / PAGE_BYTES)
+/** Linux uapi/asm-generic/mman-common.h MADV_GUARD_INSTALL. */
+#define GUARD_INSTALL 102
 
 static struct ibv_cq *cq;
 static struct ibv_qp *qp;
@@ -109,6 +112,26 @@ try_refused(void)
 	CHECK_REFUSED(ibv_reg_mr(rig_pd, (void *)8, 4096, 0), EFAULT);
 	CHECK_REFUSED(ibv_reg_mr(rig_pd, read_only, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE), EFAULT);
 	CHECK_REFUSED(ibv_reg_mr(rig_pd, partly, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE), EFAULT);
+}
+
+/** Pages within a mapping that nobody may touch, as glibc from 2.42 on has them below threads'
+ * stacks: what is beside one can be registered, itself it cannot. */
+static void
+try_guards(void)
+{
+	const size_t length = 3 * REGION_BYTES;
+	uint8_t *all =
+		mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *bytes = all + REGION_BYTES;
+
+	if (all == MAP_FAILED)
+		rig_die("mmap");
+	if (madvise(bytes - PAGE_BYTES, PAGE_BYTES, GUARD_INSTALL) != 0 ||
+		madvise(bytes + REGION_BYTES, PAGE_BYTES, GUARD_INSTALL) != 0)
+		return; /* before Linux 6.13 */
+	CHECK_REFUSED(ibv_reg_mr(rig_pd, all, 2 * REGION_BYTES, IBV_ACCESS_LOCAL_WRITE), EFAULT);
+	try_memory("between guard pages", bytes);
+	munmap(all, length);
 }
 
 /** A device without on-demand paging says so, and of another device's memory too; UCX asks for that
@@ -477,6 +500,7 @@ main(void)
 	flow = rig_take_all(qp);
 	try_all_kinds();
 	try_refused();
+	try_guards();
 	try_on_demand();
 	try_growth();
 	try_threads();

@@ -23,6 +23,10 @@
  * refused. */
 #define LKEY_INDEX_LAST 0xffffff
 
+#define PAGE_BYTES 4096u
+/** Of an entry of pagemap, from Linux 6.15 on (fs/proc/task_mmu.c PM_GUARD_REGION). */
+#define PAGEMAP_GUARD (UINT64_C(1) << 58)
+
 struct shca_mem *
 shca_mem_create(void)
 {
@@ -220,10 +224,67 @@ shca_mem_is_mapped(const void *start, uint64_t length, bool write)
 	return is_covered(start, length, write, NULL);
 }
 
+struct cut {
+	uint64_t wanted, end; /* what has to stay */
+	uint64_t from, to;    /* what is left */
+};
+
+/** Cut off a guard page and what is beyond it. @return whether what is wanted is still there. */
+static bool
+cut_off(struct cut *cut, uint64_t page)
+{
+	if (page >= cut->end)
+		cut->to = page < cut->to ? page : cut->to;
+	else
+		cut->from = page + PAGE_BYTES;
+	return cut->from <= cut->wanted;
+}
+
+int
+shca_mem_leave_out_guards(
+	pid_t pid, uint64_t wanted, uint64_t end, uint64_t *start, uint64_t *length)
+{
+	struct cut cut = { wanted, end, *start, *start + *length };
+	uint64_t entries[512], at = *start;
+	const int saved_errno = errno;
+	bool is_whole = true;
+	char path[32];
+	long nb;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	/* Without pagemap (CONFIG_PROC_PAGE_MONITOR) nobody knows of any. */
+	while (fd >= 0 && is_whole && at < cut.to &&
+		(nb = syscall(SYS_pread64, fd, entries, sizeof(entries),
+			 at / PAGE_BYTES * sizeof(entries[0]))) >= (long)sizeof(entries[0]))
+		for (long i = 0; i < nb / (long)sizeof(entries[0]) && at < cut.to && is_whole;
+			i++, at += PAGE_BYTES)
+			is_whole = (entries[i] & PAGEMAP_GUARD) == 0 || cut_off(&cut, at);
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	errno = saved_errno;
+	if (!is_whole)
+		return -EFAULT;
+	*start = cut.from;
+	*length = cut.to - cut.from;
+	return 0;
+}
+
+static bool
+has_guards(const void *start, uint64_t length)
+{
+	const uint64_t wanted = (uintptr_t)start, end = wanted + length;
+	uint64_t first = wanted / PAGE_BYTES * PAGE_BYTES, bytes = end - first;
+
+	return shca_mem_leave_out_guards(getpid(), wanted, end, &first, &bytes) != 0;
+}
+
 bool
 shca_mem_can_pin(const void *start, uint64_t length, bool write)
 {
-	return is_covered(start, length, write, "/memfd:" SHCA_MEM_DEVICE_FILE);
+	return is_covered(start, length, write, "/memfd:" SHCA_MEM_DEVICE_FILE) &&
+		!has_guards(start, length);
 }
 
 /**

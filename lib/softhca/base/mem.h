@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/idtable.h"
 
@@ -135,9 +136,18 @@ enum shca_mem_fault shca_mem_explain(struct shca_mem *mem, uint32_t pdn, uint32_
 
 /** @return true when every page of the range can be read (and written if @p write). */
 bool shca_mem_is_mapped(const void *start, uint64_t length, bool write);
-/** @return true when, besides, no page is the device's: the kernel does not pin pages that have no
- * struct page (VM_PFNMAP; mm/gup.c check_vma_flags). */
+/** @return true when, besides, no page is the device's or a guard: the kernel does not pin pages
+ * that have no struct page (VM_PFNMAP; mm/gup.c check_vma_flags). */
 bool shca_mem_can_pin(const void *start, uint64_t length, bool write);
+/**
+ * Cut a range of whole pages of a program down to what has no guard page: one within a mapping that
+ * the program has forbidden itself to touch (madvise(MADV_GUARD_INSTALL), Linux 6.13), of which
+ * maps does not tell. glibc from 2.42 on has them below the stacks of threads.
+ * @param wanted,end what has to stay in the range
+ * @return 0; -EFAULT: a guard page is in there, and the range is as before.
+ */
+int shca_mem_leave_out_guards(
+	pid_t pid, uint64_t wanted, uint64_t end, uint64_t *start, uint64_t *length);
 
 /**
  * Run @p function(@p arg) so that a SIGSEGV or SIGBUS of this thread inside it returns from here.

@@ -469,6 +469,7 @@ take_line(struct shca_memory *memory, const struct segment *segment, struct grow
 {
 	const uint64_t to = segment->to < end ? segment->to : end;
 	const struct shca_memory_file *file;
+	int ret;
 
 	if (segment->from > from || segment->perms[0] != 'r' ||
 		(write && segment->perms[1] != 'w') ||
@@ -479,7 +480,9 @@ take_line(struct shca_memory *memory, const struct segment *segment, struct grow
 		return grow(growth, segment, file, from, to, end, write);
 	if (is_anonymous(segment)) {
 		choose_range(memory, segment, from, to, range);
-		return -ERESTART;
+		ret = shca_mem_leave_out_guards(
+			memory->pid, from, to, &range->start, &range->length);
+		return ret != 0 ? ret : -ERESTART;
 	}
 	SHCA_WARN(
 		"process %d: no way to the file of its memory %s", (int)memory->pid, segment->name);
