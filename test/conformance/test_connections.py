@@ -13,7 +13,11 @@ COMMON = textwrap.dedent("""
     import os, signal, sys
     from pyverbs.cmid import CMID, AddrInfo, CMEvent, CMEventChannel, ConnParam
     from pyverbs.pyverbs_error import PyverbsRDMAError
-    import pyverbs.cm_enums as ce
+    try:
+        from pyverbs.cm_enums import RAI_PASSIVE, RDMA_PS_TCP
+    except ImportError:  # of rdma-core 60, at the latest
+        from pyverbs.librdmacm_enums import RAI_PASSIVE, rdma_port_space
+        RDMA_PS_TCP = rdma_port_space.RDMA_PS_TCP
 
     GID = open(os.environ["SYSFS_PATH"] + "/class/infiniband/mlx5_0/ports/1/gids/0").read().strip()
 
@@ -31,13 +35,13 @@ COMMON = textwrap.dedent("""
 
     def listener(channel, service="7471"):
         cmid = CMID(creator=channel)
-        cmid.bind_addr(AddrInfo(src=GID, src_service=service, port_space=ce.RDMA_PS_TCP, flags=ce.RAI_PASSIVE))
+        cmid.bind_addr(AddrInfo(src=GID, src_service=service, port_space=RDMA_PS_TCP, flags=RAI_PASSIVE))
         cmid.listen(5)
         return cmid
 
     def caller(channel, service="7471"):
         cmid = CMID(creator=channel)
-        cmid.resolve_addr(AddrInfo(dst=GID, dst_service=service, port_space=ce.RDMA_PS_TCP))
+        cmid.resolve_addr(AddrInfo(dst=GID, dst_service=service, port_space=RDMA_PS_TCP))
         is_told(channel, "ADDR_RESOLVED", "client")
         cmid.resolve_route()
         is_told(channel, "ROUTE_RESOLVED", "client")

@@ -10,6 +10,7 @@ from harness import card as cards
 from harness import paths
 from harness.patience import PATIENCE
 from harness.places import one_host
+from harness.ucx import needs_verbs
 
 pytestmark = pytest.mark.skipif(shutil.which("mpicc") is None or shutil.which("mpirun") is None,
                                 reason="openmpi-bin or libopenmpi-dev is not installed")
@@ -45,6 +46,7 @@ def run(transports, ranks, program, argv):
     return done.returncode, done.stdout
 
 
+@needs_verbs
 @pytest.mark.parametrize("transports, ranks", [("rc_v,ud_v", 2), ("rc_x,ud_x", 2), ("ud", 2),
                                                pytest.param("rc", 4, marks=pytest.mark.long)])
 def test_ring(transports, ranks, ring):
@@ -52,6 +54,7 @@ def test_ring(transports, ranks, ring):
     assert status == 0 and f"{ranks} ranks, 0 bytes wrong" in text, text
 
 
+@needs_verbs
 @pytest.mark.parametrize("transports", ["rc_x,ud_x", pytest.param("rc_v,ud_v", marks=pytest.mark.long),
                                         pytest.param("ud", marks=pytest.mark.long)])
 def test_windows(transports, window):

@@ -169,12 +169,13 @@ def test_ack_timeout(tmp_path):
 @pytest.mark.parametrize("place", SOME_PLACES)
 def test_many_connections(place, tmp_path):
     """cmtime's server never ends; its client ends when all connections have. Newer ones have a socket between both, too, which is
-    one of IPv4."""
+    one of IPv4, and the newest name its end on both sides."""
     usage = subprocess.run(["cmtime", "-?"], capture_output=True, text=True, check=False)
     if place not in HOSTS and "-S" in usage.stdout + usage.stderr:
         pytest.skip("this cmtime wants IPv4, and the card has no netdev")
-    with PLACES[place](tmp_path) as (server, client), serving("cmtime -b ADDRESS -p PORT -c 40", server, client):
-        status, text = run_client(client.argv(*fill("cmtime -s ADDRESS -b SOURCE -p PORT -c 40", server, client)))
+    serves, calls = ("-L -C ADDRESS", "-C ADDRESS") if "-C controller" in usage.stdout + usage.stderr else ("", "-s ADDRESS")
+    with PLACES[place](tmp_path) as (server, client), serving(f"cmtime {serves} -b ADDRESS -p PORT -c 40", server, client):
+        status, text = run_client(client.argv(*fill(f"cmtime {calls} -b SOURCE -p PORT -c 40", server, client)))
         assert status == 0 and re.search(r"^(connect +:|full connect  )", text, re.M), text
 
 

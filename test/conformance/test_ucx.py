@@ -13,8 +13,9 @@ from harness import places
 from harness.both import KINDS, PORT, two_ends
 from harness.patience import PATIENCE, until
 from harness.terminal import Terminal
+from harness.ucx import needs_verbs
 
-pytestmark = pytest.mark.skipif(shutil.which("ucx_perftest") is None, reason="ucx-utils is not installed")
+pytestmark = [pytest.mark.skipif(shutil.which("ucx_perftest") is None, reason="ucx-utils is not installed"), needs_verbs]
 
 TRANSPORTS = ["rc_verbs", "ud_verbs", "rc_mlx5", "ud_mlx5"]
 # Of the transport layer: what each transport can do, and sizes.

@@ -90,7 +90,10 @@ def test_offloaded_rules_are_refused(tmp_path):
     """Verbs cannot say what Open vSwitch's rules do: "without a tag", and "to that port". Frames pass by software. What a driver
     answers is a warning of Open vSwitch up to 3.4, and for who debugs from 3.5 on."""
     with switch_between_two_hosts(tmp_path, hw_offload="true") as (switch, one, other):
-        switch.tell("vlog/set", "netdev_offload_dpdk:dbg")
+        modules = switch.tell("vlog/list")
+        # Open vSwitch 4.0 has renamed it.
+        module, = (name for name in ("netdev_offload_dpdk", "dpif_offload_dpdk_netdev") if name in modules)
+        switch.tell("vlog/set", f"{module}:dbg")
         assert one.ping(other) == 5
         for why in ("ETH has_vlan 0: the device cannot match the absence of a tag; leave has_vlan out",
                     "transfer: the driver does not steer between ports; use ingress"):
