@@ -28,6 +28,13 @@ def test_program_finds_nothing_wrong(name, model):
     assert status == 0 and " 0 failed" in text, text
 
 
+def test_events_of_a_device_in_the_program_itself():
+    """Each is read whole or not at all, and who closes a channel has not read them."""
+    program = str(paths.BUILD / "test" / "verbs" / "verbs-events")
+    status, text = run_on_softhca([program], ["wire=loop"], env={"SOFTHCA_KEEPER": "0"})
+    assert status == 0 and " 0 failed" in text, text
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_local_loopback(model):
     """What a port gives back comes from no wire."""

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -196,23 +195,12 @@ test_overrun(void)
 	rig_must(ibv_destroy_cq(small), "ibv_destroy_cq");
 }
 
-/** What the device in the program itself cannot do. */
-static bool
-has_keeper(void)
-{
-	const char *keeper = getenv("SOFTHCA_KEEPER");
-
-	return keeper == NULL || strcmp(keeper, "0") != 0;
-}
-
 /** An event is read whole or not at all. */
 static void
 test_short_reads(void)
 {
 	uint8_t bytes[8];
 
-	if (!has_keeper())
-		return;
 	arm(0);
 	pass_frame();
 	CHECK(read(channel->fd, bytes, sizeof(bytes) - 1) == -1 && errno == EINVAL, errno);
@@ -268,8 +256,7 @@ main(void)
 	test_nonblocking();
 	test_overrun();
 	test_destroy_unread(false);
-	if (has_keeper())
-		test_destroy_unread(true);
+	test_destroy_unread(true);
 	rig_must(ibv_destroy_flow(flow), "ibv_destroy_flow");
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");

@@ -33,8 +33,8 @@ struct shca_fd {
 	void (*destroy)(struct shca_netlink *netlink);
 	struct shca_bell *bell;    /* NULL: not such a socket */
 	bool is_kept;              /* a node that the keeper knows */
-	bool has_events;           /* of a keeper\'s */
-	atomic_bool was_removed;   /* and has told so */
+	bool has_events;           /* of a device's */
+	atomic_bool was_removed;   /* and has told so, or never does */
 	atomic_size_t event_bytes; /* of one; 0: there was none yet */
 	unsigned int port;
 	unsigned int nb_refs; /* descriptors and users */
@@ -157,9 +157,9 @@ shca_fds_add_kept(int fd, unsigned int port)
 }
 
 int
-shca_fds_add_events(int fd)
+shca_fds_add_events(int fd, bool is_kept)
 {
-	return add(fd, &(const struct shca_fd){ .has_events = true });
+	return add(fd, &(const struct shca_fd){ .has_events = true, .was_removed = !is_kept });
 }
 
 int

@@ -26,22 +26,23 @@ struct shca_netlink;
 int shca_fds_add(int fd, struct shca_file *file, unsigned int port);
 /** The same for a node of a card that has a keeper. */
 int shca_fds_add_kept(int fd, unsigned int port);
-/** The same for a descriptor of events that a keeper sends. */
-int shca_fds_add_events(int fd);
+/** The same for a descriptor of events. @param is_kept a keeper sends them, whose end is a removal
+ */
+int shca_fds_add_events(int fd, bool is_kept);
 /** What to say on @p fd, where nothing more comes to be read. */
 enum shca_fds_end {
-	SHCA_FDS_END,     /**< that: it has no events of a keeper's */
+	SHCA_FDS_END,     /**< that: it has no events */
 	SHCA_FDS_REMOVED, /**< once: the keeper has gone */
 	SHCA_FDS_ERROR,   /**< EIO */
 };
 /**
- * Find whether reading @p size bytes would cut an event of a keeper's; waits for one if it has to,
- * as read() does.
+ * Find whether reading @p size bytes would cut an event; waits for one if it has to, as read()
+ * does.
  * @param peek how long the next one is, as recv() with MSG_PEEK and MSG_TRUNC
  * @return 1: it would, 0: it would not, or -1 and errno.
  */
 int shca_fds_cuts(int fd, size_t size, ssize_t (*peek)(int fd));
-/** Before the last close() of @p fd, which shca_fds_take() gave @p entry of: a keeper counts the
+/** Before the last close() of @p fd, which shca_fds_take() gave @p entry of: the device counts the
  * events that were not read by what lies there, so keep a copy until it has. */
 void shca_fds_keep_unread(int fd, struct shca_fd *entry);
 /** @param is_async an event of a device is asked for */

@@ -364,7 +364,19 @@ static int
 note_events(int ret, const struct shca_link_fds *made)
 {
 	for (unsigned int i = 0; i < made->nb; i++)
-		(void)shca_fds_add_events(made->fd[i]);
+		(void)shca_fds_add_events(made->fd[i], true);
+	return ret;
+}
+
+/** The same for those of a device in this process. */
+static int
+note_own_events(int ret)
+{
+	int fds[SHCA_USER_FDS_MAX];
+	const unsigned int nb = shca_user_take_given(fds);
+
+	for (unsigned int i = 0; ret == 0 && i < nb; i++)
+		(void)shca_fds_add_events(fds[i], false);
 	return ret;
 }
 
@@ -404,7 +416,7 @@ ioctl(int fd, unsigned long request, ...)
 	if (shca_fds_is_kept(entry))
 		ret = note_events(shca_link_ioctl(fd, request, arg, &made), &made);
 	else
-		ret = file != NULL ? shca_file_ioctl(file, request, arg) : -EIO;
+		ret = file != NULL ? note_own_events(shca_file_ioctl(file, request, arg)) : -EIO;
 	shca_fds_put(entry);
 	return shca_next_answer(ret);
 }
@@ -445,7 +457,7 @@ write(int fd, const void *bytes, size_t length)
 	else if (shca_fds_is_kept(entry))
 		ret = note_events(shca_link_write(fd, bytes, length, &made), &made);
 	else
-		ret = file != NULL ? shca_file_write(file, bytes, length) : -EIO;
+		ret = file != NULL ? note_own_events(shca_file_write(file, bytes, length)) : -EIO;
 	shca_fds_put(entry);
 	return ret == 0 ? (ssize_t)length : shca_next_answer(ret);
 }

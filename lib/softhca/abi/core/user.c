@@ -23,6 +23,12 @@
 
 __thread __attribute__((tls_model("initial-exec"))) struct shca_user *shca_user_current;
 
+/** See shca_user_take_given(). */
+static __thread __attribute__((tls_model("initial-exec"))) struct {
+	unsigned int nb;
+	int fd[SHCA_USER_FDS_MAX];
+} given;
+
 bool
 shca_user_has_come_before(void)
 {
@@ -317,13 +323,26 @@ shca_user_give_fd(int fd, uint64_t address, uint32_t bytes)
 	struct shca_user *user = shca_user_current;
 	const int64_t number = fd;
 
-	if (user == NULL)
+	if (user == NULL) {
+		if (given.nb < SHCA_USER_FDS_MAX)
+			given.fd[given.nb++] = fd;
 		return shca_user_copy_out(address, &number, bytes);
+	}
 	if (user->nb_fds == SHCA_USER_FDS_MAX)
 		return -EMFILE;
 	user->fds[user->nb_fds++] =
 		(struct shca_user_fd){ .fd = fd, .bytes = bytes, .address = address };
 	return 0;
+}
+
+unsigned int
+shca_user_take_given(int fds[static SHCA_USER_FDS_MAX])
+{
+	const unsigned int nb = given.nb;
+
+	memcpy(fds, given.fd, nb * sizeof(fds[0]));
+	given.nb = 0;
+	return nb;
 }
 
 /** @return the inode of a socket, or 0: the name is none's. */
@@ -360,12 +379,13 @@ shca_user_find_inode(int32_t fd, struct shca_user_inode *inode)
 	return 0;
 }
 
-/** Copy a descriptor of the process. Without a process to look into it is this one's. */
+/** Copy a descriptor of the process. Without a process to look into it is this one's, which the
+ * preloaded fcntl() would enter into its table, whose lock may be held. */
 static int
 copy_fd(int fd)
 {
 	if (shca_user_current == NULL)
-		return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		return (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3);
 	return (int)syscall(SYS_pidfd_getfd, shca_user_current->pidfd, fd, 0);
 }
 

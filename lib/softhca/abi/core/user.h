@@ -126,6 +126,9 @@ void shca_user_unpin(struct shca_pin *pin);
  * @return 0 or -EFAULT.
  */
 int shca_user_give_fd(int fd, uint64_t address, uint32_t bytes);
+/** @return how many descriptors this thread's requests have given this process since the last call,
+ * those of requests that failed then included. */
+unsigned int shca_user_take_given(int fds[static SHCA_USER_FDS_MAX]);
 struct shca_user_inode {
 	uint64_t device, number;
 };
