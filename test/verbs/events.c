@@ -206,6 +206,10 @@ test_short_reads(void)
 	CHECK(read(channel->fd, bytes, sizeof(bytes) - 1) == -1 && errno == EINVAL, errno);
 	CHECK(read(channel->fd, bytes, 0) == -1 && errno == EINVAL, errno);
 	take_event();
+	/* Without one it is that which a read says. */
+	CHECK(fcntl(channel->fd, F_SETFL, O_NONBLOCK) == 0, errno);
+	CHECK(read(channel->fd, bytes, sizeof(bytes) - 1) == -1 && errno == EAGAIN, errno);
+	CHECK(fcntl(channel->fd, F_SETFL, 0) == 0, errno);
 }
 
 /** A CQ can be destroyed with an unread event, which goes as well. @param closes so does the

@@ -170,7 +170,8 @@ shca_fds_cuts(int fd, size_t size, ssize_t (*peek)(int fd))
 
 	if (entry != NULL && entry->has_events && is_same(fd, entry)) {
 		bytes = (ssize_t)atomic_load(&entry->event_bytes);
-		if (bytes == 0)
+		/* Without an event it is not the room that is wanting. */
+		if (bytes == 0 || size < (size_t)bytes)
 			bytes = peek(fd);
 		if (bytes > 0)
 			atomic_store(&entry->event_bytes, (size_t)bytes);
