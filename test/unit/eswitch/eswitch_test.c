@@ -21,15 +21,15 @@ static const uint8_t group[6] = { 1, 0, 0x5e, 0, 0, 1 };
 
 /** Vport 1 is trusted, vport 2 checked. */
 struct bench {
-	struct shca_wire *wire[NB_VPORTS + 1];
+	struct shca_wire *wire[NB_VPORTS + 1], *uplink;
 };
 
 static void
 bench_open(struct bench *bench)
 {
 	const struct shca_wire_conf conf = { .arg = "uplink", .fd = -1 };
-	struct shca_wire *uplink = open_wire("pair", &conf);
 
+	bench->uplink = open_wire("pair", &conf);
 	bench->wire[NETWORK] = open_wire("pair", &conf);
 	for (unsigned int i = 0; i < NB_VPORTS; i++) {
 		const struct shca_eswitch_vport vport = {
@@ -37,7 +37,7 @@ bench_open(struct bench *bench)
 			.is_trusted = i == 1,
 			.checks_source = i == 2,
 		};
-		int ret = i == 0 ? shca_eswitch_open(uplink, &vport, &bench->wire[i])
+		int ret = i == 0 ? shca_eswitch_open(bench->uplink, &vport, &bench->wire[i])
 				 : shca_eswitch_join(bench->wire[0], &vport, &bench->wire[i]);
 
 		assert_int_equal(ret, 0);
@@ -368,6 +368,59 @@ test_back_pressure(void **state)
 	bench_close(&bench);
 }
 
+/** A sender waits for the uplink, too, and nobody has the frame before. */
+static void
+test_full_uplink(void **state)
+{
+	uint8_t bytes[9000] = { 0 };
+	const struct shca_frame frame = { bytes, sizeof(bytes) };
+	struct shca_frame out;
+	unsigned int nb = 0;
+	struct bench bench;
+
+	(void)state;
+	bench_open(&bench);
+	memcpy(bytes, stranger, 6);
+	while (bench.wire[0]->ops->tx(bench.wire[0], &frame, 1) == 1)
+		assert_true(++nb < 100000);
+	memset(bytes, 0xff, 6);
+	assert_int_equal(bench.wire[0]->ops->tx(bench.wire[0], &frame, 1), 0);
+	assert_int_equal(bench.wire[1]->ops->rx(bench.wire[1], &out, 1), 0);
+	while (bench.wire[NETWORK]->ops->rx(bench.wire[NETWORK], &out, 1) == 1)
+		nb--;
+	assert_int_equal(nb, 0);
+	assert_int_equal(bench.wire[0]->ops->tx(bench.wire[0], &frame, 1), 1);
+	assert_int_equal(bench.wire[1]->ops->rx(bench.wire[1], &out, 1), 1);
+	bench_close(&bench);
+}
+
+/** They are for nobody. */
+static void
+test_frames_without_addresses(void **state)
+{
+	uint8_t bytes[12] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1 };
+	struct bench bench;
+
+	(void)state;
+	bench_open(&bench);
+	for (uint32_t length = sizeof(bytes) - 1; length <= sizeof(bytes); length++) {
+		const struct shca_frame frame = { bytes, length };
+		const unsigned int nb = length == sizeof(bytes);
+		struct shca_wire_path path = { .what = "" };
+		struct shca_frame out;
+
+		bench.wire[0]->ops->explain(bench.wire[0], &frame, &path);
+		assert_int_equal(path.is_lost, nb == 0);
+		assert_int_equal(bench.wire[0]->ops->tx(bench.wire[0], &frame, 1), 1);
+		for (unsigned int at = 1; at <= NETWORK; at++)
+			assert_int_equal(bench.wire[at]->ops->rx(bench.wire[at], &out, 1), nb);
+		assert_int_equal(bench.wire[NETWORK]->ops->tx(bench.wire[NETWORK], &frame, 1), 1);
+		for (unsigned int at = 0; at < NETWORK; at++)
+			assert_int_equal(bench.wire[at]->ops->rx(bench.wire[at], &out, 1), nb);
+	}
+	bench_close(&bench);
+}
+
 /** A function's device is dead, or stands still: the others go on. */
 static void
 test_function_that_rests(void **state)
@@ -406,10 +459,18 @@ test_function_that_rests(void **state)
 	shca_faults_close(faults);
 }
 
+static bool
+waits(const struct shca_wire *wire)
+{
+	(void)wire;
+	return true;
+}
+
 /** The uplink is everybody's: its link, its descriptor, its start; and goes with the last. */
 static void
 test_uplink(void **state)
 {
+	struct shca_wire_ops patient;
 	struct bench bench;
 
 	(void)state;
@@ -419,10 +480,14 @@ test_uplink(void **state)
 	assert_false(bench.wire[0]->ops->link(bench.wire[0]));
 	assert_false(bench.wire[1]->ops->link(bench.wire[1]));
 	bench.wire[NETWORK]->ops->set_carrier(bench.wire[NETWORK], true);
-	assert_true(bench.wire[0]->ops->fd(bench.wire[0]) >= 0);
-	assert_int_equal(
-		bench.wire[0]->ops->fd(bench.wire[0]), bench.wire[1]->ops->fd(bench.wire[1]));
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(
+			bench.wire[i]->ops->fd(bench.wire[i]), bench.uplink->ops->fd(bench.uplink));
 	assert_false(bench.wire[0]->ops->is_patient(bench.wire[0]));
+	patient = *bench.uplink->ops;
+	patient.is_patient = waits;
+	bench.uplink->ops = &patient;
+	assert_true(bench.wire[0]->ops->is_patient(bench.wire[0]));
 	bench.wire[0]->ops->start(bench.wire[0]);
 	bench.wire[0]->ops->close(bench.wire[0]);
 	send_frame(&bench, NETWORK, macs[1], stranger);
@@ -444,6 +509,8 @@ main(void)
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_switchdev),
 		cmocka_unit_test(test_back_pressure),
+		cmocka_unit_test(test_full_uplink),
+		cmocka_unit_test(test_frames_without_addresses),
 		cmocka_unit_test(test_function_that_rests),
 		cmocka_unit_test(test_uplink),
 	};
