@@ -2,6 +2,7 @@
 /* The host's settings of a virtual function, from sysfs and netlink messages made here; and their
  * effect on its port. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,23 @@
 #include "kernel/vf.h"
 #include "kernel/vf_link.h"
 #include "rig.h"
+
+int __real_mdv_vf_link_ask(unsigned int ifindex, struct mdv_vf *vf);
+int __wrap_mdv_vf_link_ask(unsigned int ifindex, struct mdv_vf *vf);
+
+/** The physical function's netdev, where the kernel knows of the functions; 0: as it is here. */
+static unsigned int asked_netdev;
+
+int
+__wrap_mdv_vf_link_ask(unsigned int ifindex, struct mdv_vf *vf)
+{
+	if (asked_netdev == 0)
+		return __real_mdv_vf_link_ask(ifindex, vf);
+	if (ifindex != asked_netdev)
+		return -ENOENT;
+	vf->is_trusted = true;
+	return 0;
+}
 
 static char root[] = "/tmp/drv_vf_XXXXXX";
 static char *logged;
@@ -49,6 +67,7 @@ tree_make(void **state)
 	log_stream = open_memstream(&logged, &logged_size);
 	assert_non_null(log_stream);
 	rte_openlog_stream(log_stream);
+	rte_log_set_level(mdv_log_type, RTE_LOG_INFO);
 	return 0;
 }
 
@@ -114,6 +133,9 @@ a_trusted_function_may(void **state)
 	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
 	assert_true(vf.is_vf && vf.is_known && vf.is_trusted && !vf.checks_source);
 	assert_int_equal(vf.number, 1);
+	mdv_vf_tell("net_mlx5dv6", &mdv_port(&rig.dev)->device);
+	assert_true(has_logged("net_mlx5dv6: virtual function 1, trusted"));
+	assert_false(has_logged("what it sends"));
 	mdv_vf_check_mode(&rig.dev, "promiscuous");
 	assert_false(has_logged("promiscuous"));
 }
@@ -201,6 +223,78 @@ what_is_not_shown_is_allowed(void **state)
 	run("rm vf1/device%s", "");
 	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
 	assert_false(vf.is_vf);
+}
+
+static unsigned int
+nb_descriptors(void)
+{
+	unsigned int nb = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		nb += fcntl(fd, F_GETFD) >= 0;
+	return nb;
+}
+
+/** Linux without OFED, in the card's namespace. */
+static void
+the_netdev_is_asked(void **state)
+{
+	const unsigned int nb_before = nb_descriptors();
+	struct mdv_vf vf;
+
+	(void)state;
+	make_port();
+	run("mkdir -p card/net/lo card/net/none && printf 'Trust : ON\n' > card/sriov/1/config%s",
+		"");
+	asked_netdev = 1;
+	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
+	assert_true(vf.is_vf && vf.is_known && vf.is_trusted && vf.number == 1);
+	asked_netdev = 9;
+	mdv_vf_query(&mdv_port(&rig.dev)->device, &vf);
+	assert_true(vf.is_vf && !vf.is_known);
+	asked_netdev = 0;
+	run("rmdir card/net/lo card/net/none%s", "");
+	assert_int_equal(nb_descriptors(), nb_before);
+}
+
+/** What its guest sees of it; nor does a card help that has others. */
+static void
+a_function_is_known_by_its_id(void **state)
+{
+	static const struct {
+		const char *id;
+		bool is_vf;
+	} cases[] = {
+		{ "0x1013", false },
+		{ "0x1014", true },
+		{ "0x1015", false },
+		{ "0x1016", true },
+		{ "0x1018", true },
+		{ "0x101a", true },
+		{ "0x101c", true },
+		{ "0x101e", true },
+		{ "0x101d", false },
+		{ "0xa2d3", true },
+		{ "0xa2d6", false },
+		{ "none", false },
+	};
+	struct mdv_device *device;
+	struct mdv_vf vf;
+
+	(void)state;
+	make_port();
+	device = &mdv_port(&rig.dev)->device;
+	run("mkdir -p guest/device && ln -s ../../card guest/device/physfn%s", "");
+	snprintf(device->sysfs_path, sizeof(device->sysfs_path), "%s/guest", root);
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		run("echo %s > guest/device/device", cases[i].id);
+		mdv_vf_query(device, &vf);
+		assert_int_equal(vf.is_vf, cases[i].is_vf);
+		assert_false(vf.is_known);
+	}
+	snprintf(device->sysfs_path, sizeof(device->sysfs_path), "%s/nowhere", root);
+	mdv_vf_query(device, &vf);
+	assert_false(vf.is_vf || vf.is_known || vf.has_vfs);
 }
 
 /** A netlink message in the making. */
@@ -371,7 +465,11 @@ a_physical_function_is_known_by_its_functions(void **state)
 	run("echo 3 > card/sriov_numvfs%s", "");
 	mdv_vf_query(device, &vf);
 	assert_true(vf.has_vfs && !vf.is_vf && mdv_vf_is_switched(&vf));
-	device->nb_ports = 5;
+	device->nb_ports = 2;
+	mdv_vf_query(device, &vf);
+	assert_false(mdv_vf_is_switched(&vf));
+	device->nb_ports = 1;
+	run("echo many > card/sriov_numvfs%s", "");
 	mdv_vf_query(device, &vf);
 	assert_false(mdv_vf_is_switched(&vf));
 	make_port();
@@ -386,7 +484,9 @@ main(void)
 		cmocka_unit_test(a_physical_function_is_known_by_its_functions),
 		cmocka_unit_test(a_trusted_function_may),
 		cmocka_unit_test(another_may_not_and_is_told_why),
+		cmocka_unit_test(a_function_is_known_by_its_id),
 		cmocka_unit_test(beside_a_netdev_only_the_check_is_told_of),
+		cmocka_unit_test(the_netdev_is_asked),
 		cmocka_unit_test(what_is_not_shown_is_allowed),
 		cmocka_unit_test(the_kernels_answer_is_read),
 		cmocka_unit_test(a_damaged_answer_is_survived),
