@@ -277,7 +277,7 @@ static void
 test_list(void **state)
 {
 	uint8_t many[SHCA_NETDEV_MACS_MAX + 1][6] = { 0 };
-	const struct shca_netdev netdev = { .macs = many, .nb_macs = SHCA_NETDEV_MACS_MAX + 1 };
+	struct shca_netdev netdev = { .macs = many, .nb_macs = SHCA_NETDEV_MACS_MAX + 1 };
 	struct bench bench;
 
 	(void)state;
@@ -298,6 +298,20 @@ test_list(void **state)
 	assert_int_equal(count(&bench, 0, second), 0);
 	send_frame(&bench, NETWORK, macs[0], stranger);
 	assert_int_equal(count(&bench, 0, macs[0]), 0);
+	/* What has left the list. */
+	netdev.nb_macs = SHCA_NETDEV_MACS_MAX - 1;
+	bench.wire[0]->ops->set_rx_mode(bench.wire[0], &netdev);
+	send_frame(&bench, NETWORK, group, stranger);
+	assert_int_equal(count(&bench, 0, group), 0);
+	memcpy(many[0], second, 6);
+	netdev.nb_macs = 1;
+	bench.wire[0]->ops->set_rx_mode(bench.wire[0], &netdev);
+	send_frame(&bench, NETWORK, second, stranger);
+	assert_int_equal(count(&bench, 0, second), 1);
+	netdev = (struct shca_netdev){ .nb_macs = 0 };
+	bench.wire[0]->ops->set_rx_mode(bench.wire[0], &netdev);
+	send_frame(&bench, NETWORK, second, stranger);
+	assert_int_equal(count(&bench, 0, second), 0);
 	bench_close(&bench);
 }
 
@@ -466,6 +480,15 @@ waits(const struct shca_wire *wire)
 	return true;
 }
 
+static unsigned int nb_starts;
+
+static void
+start_once(struct shca_wire *wire)
+{
+	(void)wire;
+	nb_starts++;
+}
+
 /** The uplink is everybody's: its link, its descriptor, its start; and goes with the last. */
 static void
 test_uplink(void **state)
@@ -486,9 +509,12 @@ test_uplink(void **state)
 	assert_false(bench.wire[0]->ops->is_patient(bench.wire[0]));
 	patient = *bench.uplink->ops;
 	patient.is_patient = waits;
+	patient.start = start_once;
 	bench.uplink->ops = &patient;
 	assert_true(bench.wire[0]->ops->is_patient(bench.wire[0]));
-	bench.wire[0]->ops->start(bench.wire[0]);
+	for (unsigned int i = 0; i < NB_VPORTS; i++)
+		bench.wire[i]->ops->start(bench.wire[i]);
+	assert_int_equal(nb_starts, 1);
 	bench.wire[0]->ops->close(bench.wire[0]);
 	send_frame(&bench, NETWORK, macs[1], stranger);
 	assert_int_equal(bench.wire[1]->ops->due_ns(bench.wire[1]), 0);
