@@ -2,10 +2,14 @@
 /* What a virtual function's port puts on its netdev, and takes from it. */
 #include <errno.h>
 #include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <rte_log.h>
 #include <rte_malloc.h>
 
+#include "base/log.h"
 #include "flow/rule/flow_state.h"
 #include "kernel/fdb.h"
 #include "kernel/netdev.h"
@@ -26,10 +30,13 @@ int __wrap_mdv_netdev_set_flags(
 void __wrap_mdv_vf_query(const struct mdv_device *device, struct mdv_vf *vf);
 void *__real_rte_malloc(const char *type, size_t size, unsigned int align);
 void *__wrap_rte_malloc(const char *type, size_t size, unsigned int align);
+void *__real_rte_realloc(void *old, size_t size, unsigned int align);
+void *__wrap_rte_realloc(void *old, size_t size, unsigned int align);
 
 static struct {
-	bool is_vf, has_vfs, has_no_memory;
-	int flags_result;
+	bool is_vf, has_vfs, has_no_memory, has_no_more;
+	int flags_result, mac_result;
+	size_t nb_bytes; /**< that the last list had room for */
 	unsigned int flags, nb_flags;
 	char listed[64];   /**< last bytes of the addresses, as digits, in order of addition */
 	char refused;      /**< the digit of an address, 0: none, */
@@ -80,8 +87,9 @@ int
 __wrap_mdv_netdev_get_mac(unsigned int ifindex, struct rte_ether_addr *mac)
 {
 	assert_int_equal(ifindex, NETDEV);
-	*mac = (struct rte_ether_addr){ { 2, 0, 0, 0, 0, 1 } };
-	return 0;
+	if (netdev.mac_result == 0)
+		*mac = (struct rte_ether_addr){ { 2, 0, 0, 0, 0, 1 } };
+	return netdev.mac_result;
 }
 
 int
@@ -106,7 +114,14 @@ __wrap_mdv_vf_query(const struct mdv_device *device, struct mdv_vf *vf)
 void *
 __wrap_rte_malloc(const char *type, size_t size, unsigned int align)
 {
+	netdev.nb_bytes = size;
 	return netdev.has_no_memory ? NULL : __real_rte_malloc(type, size, align);
+}
+
+void *
+__wrap_rte_realloc(void *old, size_t size, unsigned int align)
+{
+	return netdev.has_no_more ? NULL : __real_rte_realloc(old, size, align);
 }
 
 static int
@@ -144,6 +159,25 @@ check_list(const char *unicast, const char *multicast, int result, const char *l
 	assert_string_equal(netdev.listed, listed);
 }
 
+/** All that the port may have, beside the groups that it has. */
+static void
+the_list_has_room(void **state)
+{
+	(void)state;
+	check_list("2", "789", 0, "2789");
+	assert_true(netdev.nb_bytes >= (MDV_MAC_MAX + 3) * sizeof(macs[0]));
+	mdv_mac_netdev_release(&rig.port);
+}
+
+static void
+a_netdev_that_does_not_tell_its_own_lists_all(void **state)
+{
+	(void)state;
+	netdev.mac_result = -ENODEV;
+	check_list("2", "8", 0, "128");
+	mdv_mac_netdev_release(&rig.port);
+}
+
 static void
 the_netdev_lists_what_it_lacks(void **state)
 {
@@ -168,6 +202,53 @@ the_netdev_lists_what_it_lacks(void **state)
 	/* And anew, as after a reset. */
 	check_list("2", "8", 0, "28");
 	mdv_mac_netdev_release(&rig.port);
+}
+
+/** As check_list(). @param says what the log has of it, "": nothing */
+static void
+check_log(const char *unicast, const char *multicast, int result, const char *listed,
+	const char *says)
+{
+	size_t size;
+	char *log;
+	FILE *stream = open_memstream(&log, &size);
+
+	assert_non_null(stream);
+	rte_openlog_stream(stream);
+	rte_log_set_level(mdv_log_type, RTE_LOG_WARNING);
+	check_list(unicast, multicast, result, listed);
+	rte_log_set_level(mdv_log_type, RTE_LOG_EMERG);
+	rte_openlog_stream(NULL);
+	fclose(stream);
+	if (says[0] == '\0' ? size != 0 : strstr(log, says) == NULL)
+		fail_msg("not \"%s\": %s", says, log);
+	free(log);
+}
+
+static void
+a_refusal_is_told(void **state)
+{
+	(void)state;
+	check_log("2", "", 0, "2", "");
+	netdev.refused = '3';
+	netdev.refuse_result = -EPERM;
+	check_log("23", "", -EPERM, "2",
+		"02:00:00:00:00:03, so the card gives nothing for that address to its virtual");
+	netdev.refuse_result = -ENODEV;
+	check_log("23", "", 0, "2", "");
+	netdev.refuse_result = -EEXIST;
+	check_log("23", "", 0, "2", "");
+	netdev.is_vf = false;
+	netdev.has_vfs = true;
+	netdev.refuse_result = -EPERM;
+	check_log("23", "", 0, "2", "02:00:00:00:00:03, so what virtual functions of");
+	/* One that does not go. */
+	netdev.refused = '2';
+	check_log("", "", 0, "2", "keeps 02:00:00:00:00:02");
+	netdev.refused = '\0';
+	check_log("2", "", 0, "2", "");
+	netdev.listed[0] = '\0';
+	check_log("", "", 0, "", "");
 }
 
 static void
@@ -364,6 +445,15 @@ ports_of_one_netdev_share_its_modes(void **state)
 	mdv_mac_netdev_release(&rig.port);
 	assert_int_equal(netdev.flags, 0);
 	assert_int_equal(other.port.netdev_flags, 0);
+	/* Whoever of them has the lower number. */
+	rig.data.promiscuous = 1;
+	mdv_mac_netdev_follow(&other.dev, IFF_PROMISC, true);
+	assert_int_equal(other.port.netdev_flags, IFF_PROMISC);
+	mdv_mac_netdev_release(&other.port);
+	assert_int_equal(netdev.flags, IFF_PROMISC);
+	assert_int_equal(rig.port.netdev_flags, IFF_PROMISC);
+	mdv_mac_netdev_release(&rig.port);
+	assert_int_equal(netdev.flags, 0);
 	mdv_port_list_remove(&rig.port);
 	mdv_port_list_remove(&other.port);
 }
@@ -391,7 +481,7 @@ ports_of_one_netdev_share_its_list(void **state)
 	assert_int_equal(mdv_mac_netdev_list(&other.dev), 0);
 	assert_int_equal(other.port.listed.nb, 0);
 	/* What the first gives up, and what it leaves. */
-	check_list("2", "78", 0, "2378");
+	check_log("2", "78", 0, "2378", "");
 	assert_int_equal(other.port.listed.nb, 1);
 	mdv_mac_netdev_release(&rig.port);
 	assert_string_equal(netdev.listed, "38");
@@ -402,17 +492,33 @@ ports_of_one_netdev_share_its_list(void **state)
 	check_list("3", "", 0, "38");
 	mdv_mac_netdev_release(&rig.port);
 	assert_string_equal(netdev.listed, "38");
+	/* And back to who has the lower number. */
+	check_list("3", "", 0, "38");
+	rig.port.flow = &flow;
+	mdv_port_list_add(&rig.port);
 	mdv_port_list_remove(&other.port);
 	mdv_mac_netdev_release(&other.port);
+	assert_string_equal(netdev.listed, "3");
+	assert_int_equal(rig.port.listed.nb, 1);
+	/* What could not be remembered goes. */
+	netdev.has_no_more = true;
+	mdv_port_list_add(&other.port);
+	mdv_port_list_remove(&rig.port);
+	mdv_mac_netdev_release(&rig.port);
 	assert_string_equal(netdev.listed, "");
+	assert_int_equal(other.port.listed.nb, 0);
+	mdv_port_list_remove(&other.port);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(the_list_has_room, port_make),
+		cmocka_unit_test_setup(a_netdev_that_does_not_tell_its_own_lists_all, port_make),
 		cmocka_unit_test_setup(the_netdev_lists_what_it_lacks, port_make),
 		cmocka_unit_test_setup(what_somebody_has_listed_stays, port_make),
+		cmocka_unit_test_setup(a_refusal_is_told, port_make),
 		cmocka_unit_test_setup(a_refusal_is_handed_on, port_make),
 		cmocka_unit_test_setup(a_physical_function_with_virtual_ones_is_listed, port_make),
 		cmocka_unit_test_setup(other_ports_list_nothing, port_make),
