@@ -107,12 +107,13 @@ patient_frames_wait(void **state)
 }
 
 static bool has_carrier;
-static unsigned int nb_on, nb_off;
+static unsigned int nb_on, nb_off, nb_looks;
 
 static bool
 wire_link(struct shca_wire *wire)
 {
 	(void)wire;
+	nb_looks++;
 	return has_carrier;
 }
 
@@ -166,12 +167,54 @@ carrier_of_the_wire_counts(void **state)
 	shca_device_set_link(rig.dev, true);
 	assert_false(shca_device_link(rig.dev));
 	assert_int_equal(told.nb_active, 0);
+	assert_int_equal(shca_device_stats(rig.dev)->link_downs, 1);
 	has_carrier = true;
 	step_until(&rig, &told.nb_active, 1);
 	assert_int_equal(nb_on, 1);
+	assert_int_equal(shca_device_stats(rig.dev)->link_downs, 1);
 	shca_device_set_link(rig.dev, false);
 	assert_int_equal(nb_off, 3); /* both */
+	assert_int_equal(shca_device_stats(rig.dev)->link_downs, 2);
 	shca_device_unlisten(&told.listener);
+	rig_close(&rig);
+}
+
+static uint64_t
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/** The wire, which may have to ask the kernel, is looked at a hundred times a second. */
+static void
+the_wire_is_looked_at_now_and_then(void **state)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	struct shca_wire_ops ops;
+	struct rig rig;
+	uint64_t begin;
+
+	(void)state;
+	rig_init(&rig);
+	has_carrier = true;
+	ops = *rig.wire.wire.ops;
+	ops.link = wire_link;
+	rig.wire.wire.ops = &ops;
+	rig_open(&rig);
+	begin = now_ms();
+	nb_looks = 0;
+	for (unsigned int i = 0; i < 1000; i++)
+		shca_device_step(rig.dev);
+	assert_in_range(nb_looks, 1, 2 + (now_ms() - begin) / 10);
+	nb_looks = 0;
+	for (unsigned int i = 0; i < 2; i++) {
+		nanosleep(&pause, NULL);
+		shca_device_step(rig.dev);
+	}
+	assert_int_equal(nb_looks, 2);
 	rig_close(&rig);
 }
 
@@ -219,6 +262,7 @@ main(void)
 		cmocka_unit_test(nothing_passes_while_down),
 		cmocka_unit_test(patient_frames_wait),
 		cmocka_unit_test(carrier_of_the_wire_counts),
+		cmocka_unit_test(the_wire_is_looked_at_now_and_then),
 		cmocka_unit_test(a_netdev_that_is_down_is_told),
 	};
 
