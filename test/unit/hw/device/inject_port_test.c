@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/node.h"
 #include "fault/faults.h"
 #include "hw/roce/qp1.h"
@@ -263,6 +264,30 @@ dead_device(void **state)
 	close_faulty(&rig, &told);
 }
 
+/** A slow device is to be woken when it goes on, and not before. */
+static void
+slow_device(void **state)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	struct told told;
+	struct rig rig;
+
+	(void)state;
+	open_faulty(&rig, "device slow at 1 by 3600s", &told);
+	pass_frames(&rig, false, true);
+	assert_in_range(rig.cable->ops->due_ns(rig.cable),
+		shca_clock_ns() + UINT64_C(3500000000000),
+		shca_clock_ns() + UINT64_C(3600000000000));
+	close_faulty(&rig, &told);
+
+	open_faulty(&rig, "device slow at 8 by 1ms", &told);
+	pass_frames(&rig, false, true);
+	nanosleep(&pause, NULL);
+	rig_run(&rig);
+	assert_true(rig.cable->ops->due_ns(rig.cable) == UINT64_MAX);
+	close_faulty(&rig, &told);
+}
+
 /** What was rung is sent before the queue is gone, although the link flaps meanwhile; a slow device
  * is no excuse. */
 static void
@@ -334,6 +359,7 @@ main(void)
 		cmocka_unit_test(carriers_are_dark_too),
 		cmocka_unit_test(users_link),
 		cmocka_unit_test(dead_device),
+		cmocka_unit_test(slow_device),
 		cmocka_unit_test(catches_up),
 		cmocka_unit_test(dies_while_it_catches_up),
 		cmocka_unit_test(dies_without_faults),
