@@ -96,6 +96,8 @@ int
 __wrap_mdv_netdev_set_flags(
 	unsigned int ifindex, unsigned int mask, unsigned int flags, unsigned int *before)
 {
+	if (ifindex == 0)
+		return -ENODEV;
 	assert_int_equal(ifindex, NETDEV);
 	netdev.nb_flags++;
 	*before = netdev.flags & mask;
@@ -454,6 +456,12 @@ ports_of_one_netdev_share_its_modes(void **state)
 	assert_int_equal(rig.port.netdev_flags, IFF_PROMISC);
 	mdv_mac_netdev_release(&rig.port);
 	assert_int_equal(netdev.flags, 0);
+	/* Without a netdev they share none. */
+	mdv_mac_netdev_follow(&rig.dev, IFF_PROMISC, true);
+	other.data.promiscuous = 1;
+	rig.port.device.ifindex = other.port.device.ifindex = 0;
+	mdv_mac_netdev_release(&rig.port);
+	assert_int_equal(other.port.netdev_flags, 0);
 	mdv_port_list_remove(&rig.port);
 	mdv_port_list_remove(&other.port);
 }
