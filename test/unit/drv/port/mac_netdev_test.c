@@ -134,6 +134,7 @@ port_make(void **state)
 	memset(&netdev, 0, sizeof(netdev));
 	netdev.is_vf = true;
 	rig.port.device.ifindex = NETDEV;
+	rig.data.port_id = 0;
 	memset(macs, 0, sizeof(macs));
 	macs[0] = (struct rte_ether_addr){ { 2, 0, 0, 0, 0, 1 } };
 	rig.data.mac_addrs = macs;
