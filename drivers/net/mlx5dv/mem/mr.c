@@ -48,8 +48,8 @@ struct mdv_mr_table {
 	uint16_t port_id;
 	pthread_mutex_t lock; /**< covers both lists; taken in EAL's memory lock, never around it */
 	struct owner_list owners;
-	struct owner_list
-		retired; /**< found no more, but packets in flight may be of their memory */
+	/** Found no more, but packets in flight may be of their memory. */
+	struct owner_list retired;
 	const struct mdv_device *device;
 };
 
@@ -554,6 +554,7 @@ struct mdv_mr_table *
 mdv_mr_create(const struct mdv_device *device, uint16_t port_id)
 {
 	struct mdv_mr_table *table = rte_zmalloc("mdv_mr_table", sizeof(*table), 0);
+	int error;
 
 	if (table == NULL) {
 		MDV_LOG(ERR, "%s: no memory for the table of memory regions", device->name);
@@ -567,16 +568,16 @@ mdv_mr_create(const struct mdv_device *device, uint16_t port_id)
 	/* Without dynamic memory (--no-huge, --legacy-mem) memory is never freed, and there are no
 	 * events. */
 	if (rte_mem_event_callback_register(EVENT_NAME, mdv_mr_memory_event, table) != 0 &&
-		rte_errno != ENOTSUP)
-		goto free_table;
-	if (rte_mempool_event_callback_register(pool_event, table) != 0)
-		goto unregister_memory;
-	return table;
-
-unregister_memory:
-	rte_mem_event_callback_unregister(EVENT_NAME, table);
-free_table:
-	MDV_LOG(ERR, "%s: cannot watch memory: %s", device->name, rte_strerror(rte_errno));
+		rte_errno != ENOTSUP) {
+		error = rte_errno;
+	} else {
+		if (rte_mempool_event_callback_register(pool_event, table) == 0)
+			return table;
+		/* The call that undoes the first one may set rte_errno, too. */
+		error = rte_errno;
+		rte_mem_event_callback_unregister(EVENT_NAME, table);
+	}
+	MDV_LOG(ERR, "%s: cannot watch memory: %s", device->name, rte_strerror(error));
 	pthread_mutex_destroy(&table->lock);
 	rte_free(table);
 	return NULL;
