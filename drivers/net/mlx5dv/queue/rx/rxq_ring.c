@@ -212,6 +212,7 @@ mdv_rxq_ring_create(struct mdv_rxq *rxq)
 		(size_t)(nb_wqes << rxq->ring.log2_segs) * sizeof(rxq->ring.mbufs[0]),
 		RTE_CACHE_LINE_SIZE, rxq->port->device.numa_node);
 	if (rxq->ring.mbufs == NULL) {
+		MDV_LOG(ERR, "port %u Rx queue %u: no memory", port->dev->data->port_id, rxq->idx);
 		ret = -ENOMEM;
 		goto destroy_wq;
 	}
