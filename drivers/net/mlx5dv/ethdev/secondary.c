@@ -19,7 +19,6 @@
 
 #include "base/log.h"
 #include "burst/burst_select.h"
-#include "burst/rx/rx.h"
 #include "burst/tx/tx.h"
 #include "device/uar.h"
 #include "mp/mp.h"

@@ -12,14 +12,13 @@
 #include <rte_memory.h>
 
 #include "base/log.h"
-#include "burst/rx/rx.h"
-#include "burst/tx/tx.h"
 #include "flow/flow.h"
 #include "mp/mp.h"
 #include "mp/primary.h"
 #include "port/recover.h"
 #include "queue/rx/rxq_ring.h"
 #include "queue/tx/txq.h"
+#include "queue/tx/txq_ring.h"
 #include "secondary.h"
 #include "server.h"
 #include "state/port.h"

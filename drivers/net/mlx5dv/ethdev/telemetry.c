@@ -13,11 +13,11 @@
 
 #include "base/compat.h"
 #include "base/log.h"
-#include "burst/rx/rx.h"
-#include "burst/tx/tx.h"
 #include "flow/rule/flow_install.h"
 #include "flow/rule/flow_state.h"
 #include "mem/mr.h"
+#include "queue/rx/rxq.h"
+#include "queue/tx/txq.h"
 #include "state/port.h"
 #include "state/port_list.h"
 

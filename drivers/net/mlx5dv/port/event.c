@@ -9,14 +9,13 @@
 #include <rte_interrupts.h>
 
 #include "base/log.h"
-#include "burst/rx/rx.h"
-#include "burst/tx/tx.h"
 #include "event.h"
 #include "kernel/netdev.h"
 #include "kernel/netlink.h"
 #include "link.h"
 #include "queue/rx/rx_intr.h"
 #include "queue/rx/rxq_ring.h"
+#include "queue/tx/txq.h"
 #include "state/port.h"
 
 /** What to do after a batch of events. */

@@ -7,8 +7,6 @@
 #include <rte_eal.h>
 
 #include "base/log.h"
-#include "burst/rx/rx.h"
-#include "burst/tx/tx.h"
 #include "flow/flow.h"
 #include "mem/mr.h"
 #include "mp/mp.h"
@@ -16,6 +14,7 @@
 #include "queue/recover_ops.h"
 #include "queue/rx/rxq_ring.h"
 #include "queue/tx/txq.h"
+#include "queue/tx/txq_ring.h"
 #include "recover.h"
 #include "state/port.h"
 

@@ -4,8 +4,8 @@
 #include <ethdev_driver.h>
 #include <rte_cycles.h>
 
-#include "burst/rx/rx.h"
-#include "burst/tx/tx.h"
+#include "queue/rx/rxq.h"
+#include "queue/tx/txq.h"
 #include "state/port.h"
 #include "stats.h"
 

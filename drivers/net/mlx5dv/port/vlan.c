@@ -2,7 +2,6 @@
 /* VLAN offloads of a port, switched while it runs. */
 #include <ethdev_driver.h>
 
-#include "burst/rx/rx.h"
 #include "flow/rule/flow_default.h"
 #include "queue/rx/rxq.h"
 #include "state/port.h"
