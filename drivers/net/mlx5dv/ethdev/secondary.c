@@ -37,8 +37,8 @@ enum attach_state {
 struct attachment {
 	LIST_ENTRY(attachment) next;
 	struct rte_eth_dev *dev;
-	uint16_t
-		port_id; /**< that in the shared data is cleared when the primary closes the port */
+	/** The primary clears the number in the shared data when it closes the port. */
+	uint16_t port_id;
 	struct mdv_uar_pages pages;
 	enum attach_state state;
 	bool begun; /**< the port runs, and its queues may be looked at */
@@ -280,7 +280,36 @@ close:
 	close(pidfd);
 }
 
-/** Handle a message of the primary. */
+/** Do what the primary tells of a port that is attached. Lock held. */
+static int
+follow(struct attachment *attachment, enum mdv_mp_kind what, const struct mdv_mp_fds *got)
+{
+	switch (what) {
+	case MDV_MP_START:
+		return got->nb == 1 ? begin(attachment, got->fds[0]) : -EPROTO;
+	case MDV_MP_DOORBELLS:
+		/* After a stop the message is late, and the queues may be gone. */
+		if (!attachment->begun)
+			return 0;
+		/* Other queues are in use, so their pages stay mapped. */
+		return got->nb == 1
+			? map_doorbells(attachment->dev->data, got->fds[0], &attachment->pages)
+			: -EPROTO;
+	case MDV_MP_STOP:
+		end(attachment);
+		return 0;
+	case MDV_MP_CLOSED:
+		end(attachment);
+		attachment->dev->dev_ops = &lost_ops;
+		attachment->state = LOST;
+		return rte_eal_alarm_set(1, report_lost, NULL);
+	default:
+		return 0;
+	}
+}
+
+/** Handle a message of the primary, which all secondaries get, whether or not they have attached
+ * the port. */
 static int
 handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got,
 	__rte_unused struct mdv_mp_fds *give)
@@ -290,25 +319,8 @@ handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got,
 
 	pthread_mutex_lock(&attachments.lock);
 	attachment = attachment_find(message->port_id);
-	/* Messages go to all secondaries: ignore those about ports not attached here. */
-	if (attachment == NULL || attachment->state != ATTACHED) {
-		;
-	} else if (message->kind == MDV_MP_START) {
-		ret = got->nb == 1 ? begin(attachment, got->fds[0]) : -EPROTO;
-	} else if (message->kind == MDV_MP_DOORBELLS && attachment->begun) {
-		/* Not after a stop: then it is late, and the queues may be gone. Other queues are
-		 * in use, so their pages stay mapped. */
-		ret = got->nb == 1
-			? map_doorbells(attachment->dev->data, got->fds[0], &attachment->pages)
-			: -EPROTO;
-	} else if (message->kind == MDV_MP_STOP) {
-		end(attachment);
-	} else if (message->kind == MDV_MP_CLOSED) {
-		end(attachment);
-		attachment->dev->dev_ops = &lost_ops;
-		attachment->state = LOST;
-		ret = rte_eal_alarm_set(1, report_lost, NULL);
-	}
+	if (attachment != NULL && attachment->state == ATTACHED)
+		ret = follow(attachment, message->kind, got);
 	pthread_mutex_unlock(&attachments.lock);
 	return ret;
 }
