@@ -31,7 +31,7 @@ struct default_targets {
 			     none */
 	unsigned int nb;
 	struct mdv_rss_expansion expansions[MDV_RSS_NB_CLASSES];
-	struct mdv_flow_dest *rss[MDV_RSS_NB_CLASSES];
+	struct mdv_flow_dest *dest[MDV_RSS_NB_CLASSES];
 	struct mdv_flow_default_rule *last; /* the rule found last; NULL: none */
 };
 
@@ -137,7 +137,7 @@ static void
 default_targets_put(struct default_targets *targets)
 {
 	for (unsigned int i = 0; i < targets->nb; i++)
-		mdv_flow_dest_put(targets->rss[i]);
+		mdv_flow_dest_put(targets->dest[i]);
 	targets->nb = 0;
 }
 
@@ -159,7 +159,7 @@ default_targets_get(struct mdv_port *port, struct default_targets *targets)
 		int ret;
 
 		conf.fields = mdv_rss_classes[targets->expansions[targets->nb].id].fields;
-		ret = mdv_flow_dest_get(port, &conf, &targets->rss[targets->nb]);
+		ret = mdv_flow_dest_get(port, &conf, &targets->dest[targets->nb]);
 		if (ret != 0) {
 			default_targets_put(targets);
 			return ret;
@@ -187,7 +187,7 @@ default_same_targets(
 	if (!default_same_classes(rule, targets))
 		return false;
 	for (unsigned int i = 0; i < targets->nb; i++)
-		if (rule->parts[i].rss != targets->rss[i])
+		if (rule->parts[i].dest != targets->dest[i])
 			return false;
 	return true;
 }
@@ -290,7 +290,7 @@ default_create_parts(struct mdv_port *port, const struct mdv_flow_default_rule *
 			mdv_flow_dump_log(port->dev->data->port_id, &build);
 			errno = 0;
 			parts[i].flow =
-				ibv_create_flow(mdv_flow_dest_qp(parts[i].rss), &build.attr);
+				ibv_create_flow(mdv_flow_dest_qp(parts[i].dest), &build.attr);
 			if (parts[i].flow == NULL)
 				ret = errno != 0 ? -errno : -EINVAL;
 		}
@@ -326,7 +326,7 @@ default_destroy(struct mdv_port *port, struct mdv_flow_default_rule *rule)
 	mdv_flow_level_del(&port->flow->levels, &rule->level);
 	TAILQ_REMOVE(&port->flow->defaults, rule, next);
 	for (unsigned int i = 0; i < rule->nb_parts; i++)
-		mdv_flow_dest_put(rule->parts[i].rss);
+		mdv_flow_dest_put(rule->parts[i].dest);
 	free(rule);
 }
 
@@ -381,7 +381,7 @@ default_create(struct mdv_port *port, const struct mdv_flow_default_match *match
 	rule->nb_parts = targets->nb;
 	for (unsigned int i = 0; i < targets->nb; i++) {
 		rule->parts[i].id = targets->expansions[i].id;
-		rule->parts[i].rss = targets->rss[i];
+		rule->parts[i].dest = targets->dest[i];
 	}
 	ret = default_get_level(port, targets, rule, &level);
 	if (ret != 0)
@@ -413,7 +413,7 @@ default_want(struct mdv_port *port, const struct mdv_flow_default_match *match,
 		return ret;
 	}
 	for (unsigned int i = 0; i < rule->nb_parts; i++)
-		mdv_flow_dest_hold(rule->parts[i].rss);
+		mdv_flow_dest_hold(rule->parts[i].dest);
 	TAILQ_INSERT_TAIL(&port->flow->defaults, rule, next);
 	return 0;
 }

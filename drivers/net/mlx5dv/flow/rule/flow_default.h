@@ -44,7 +44,7 @@ struct mdv_flow_default_match {
 /** The verbs rule of one hash class. */
 struct mdv_flow_default_part {
 	enum mdv_rss_class_id id;
-	struct mdv_flow_dest *rss;
+	struct mdv_flow_dest *dest;
 	struct ibv_flow *flow;
 };
 

@@ -26,21 +26,21 @@ struct mdv_flow_dest {
 };
 
 static bool
-rss_equal(
-	const struct mdv_flow_dest *rss, const struct mdv_flow_dest_conf *conf, uint32_t nb_queues)
+dest_equal(
+	const struct mdv_flow_dest *dest, const struct mdv_flow_dest_conf *conf, uint32_t nb_queues)
 {
-	return rss->fields == conf->fields && rss->nb_queues == nb_queues &&
-		rss->queues[0] == conf->queues[0] &&
+	return dest->fields == conf->fields && dest->nb_queues == nb_queues &&
+		dest->queues[0] == conf->queues[0] &&
 		(nb_queues == 1 ||
-			memcmp(rss->queues, conf->queues, nb_queues * sizeof(rss->queues[0])) ==
+			memcmp(dest->queues, conf->queues, nb_queues * sizeof(dest->queues[0])) ==
 				0) &&
-		(conf->fields == 0 || memcmp(rss->key, conf->key, sizeof(rss->key)) == 0);
+		(conf->fields == 0 || memcmp(dest->key, conf->key, sizeof(dest->key)) == 0);
 }
 
 /** Sets of queues are mostly ranges: their ends tell them apart. Each of 256 single queues has a
  * bucket of its own, as 37 is odd. */
 static unsigned int
-rss_bucket(const struct mdv_flow_dest_conf *conf, uint32_t nb_queues)
+dest_bucket(const struct mdv_flow_dest_conf *conf, uint32_t nb_queues)
 {
 	const uint32_t ends = conf->queues[0] + 36u * conf->queues[nb_queues - 1];
 
@@ -48,10 +48,10 @@ rss_bucket(const struct mdv_flow_dest_conf *conf, uint32_t nb_queues)
 }
 
 static int
-rss_table_create(struct mdv_port *port, struct mdv_flow_dest *rss)
+dest_table_create(struct mdv_port *port, struct mdv_flow_dest *dest)
 {
 	uint32_t size =
-		mdv_rss_table_size(rss->nb_queues, port->device.caps.max_rwq_ind_table_size);
+		mdv_rss_table_size(dest->nb_queues, port->device.caps.max_rwq_ind_table_size);
 	struct ibv_rwq_ind_table_init_attr attr = { 0 };
 	struct ibv_wq **wqs;
 	int ret = 0;
@@ -62,7 +62,7 @@ rss_table_create(struct mdv_port *port, struct mdv_flow_dest *rss)
 	if (wqs == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < size; i++) {
-		wqs[i] = mdv_rxq_wq(port, rss->queues[i % rss->nb_queues]);
+		wqs[i] = mdv_rxq_wq(port, dest->queues[i % dest->nb_queues]);
 		if (wqs[i] == NULL) {
 			ret = -ENODEV;
 			goto free_wqs;
@@ -70,8 +70,8 @@ rss_table_create(struct mdv_port *port, struct mdv_flow_dest *rss)
 	}
 	attr.log_ind_tbl_size = rte_log2_u32(size);
 	attr.ind_tbl = wqs;
-	rss->table = ibv_create_rwq_ind_table(port->device.ctx, &attr);
-	if (rss->table == NULL)
+	dest->table = ibv_create_rwq_ind_table(port->device.ctx, &attr);
+	if (dest->table == NULL)
 		ret = errno != 0 ? -errno : -ENOMEM;
 free_wqs:
 	free(wqs);
@@ -79,21 +79,21 @@ free_wqs:
 }
 
 static int
-rss_qp_create(struct mdv_port *port, struct mdv_flow_dest *rss)
+dest_qp_create(struct mdv_port *port, struct mdv_flow_dest *dest)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = IBV_QPT_RAW_PACKET,
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_IND_TABLE |
 			     IBV_QP_INIT_ATTR_RX_HASH,
 		.pd = port->device.pd,
-		.rwq_ind_tbl = rss->table,
+		.rwq_ind_tbl = dest->table,
 		/* The kernel checks the length of the key even without any hashed field:
 		 * drivers/infiniband/hw/mlx5/qp.c create_rss_raw_qp_tir. */
 		.rx_hash_conf = {
 			.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ,
 			.rx_hash_key_len = MDV_RSS_KEY_BYTES,
-			.rx_hash_key = rss->key,
-			.rx_hash_fields_mask = rss->fields,
+			.rx_hash_key = dest->key,
+			.rx_hash_fields_mask = dest->fields,
 		},
 	};
 
@@ -106,10 +106,10 @@ rss_qp_create(struct mdv_port *port, struct mdv_flow_dest *rss)
 		.create_flags = MLX5DV_QP_CREATE_TUNNEL_OFFLOADS,
 	};
 
-	rss->qp = port->device.caps.tunnel_offloads != 0
+	dest->qp = port->device.caps.tunnel_offloads != 0
 		? mlx5dv_create_qp(port->device.ctx, &attr, &tunnel)
 		: ibv_create_qp_ex(port->device.ctx, &attr);
-	if (rss->qp == NULL)
+	if (dest->qp == NULL)
 		return errno != 0 ? -errno : -ENOMEM;
 	return 0;
 }
@@ -120,38 +120,38 @@ mdv_flow_dest_get(
 {
 	/* Without hashed fields the table has one entry; the kernel refuses larger ones. */
 	uint32_t nb_queues = conf->fields != 0 ? conf->nb_queues : 1;
-	const unsigned int bucket = rss_bucket(conf, nb_queues);
-	struct mdv_flow_dest *rss;
+	const unsigned int bucket = dest_bucket(conf, nb_queues);
+	struct mdv_flow_dest *dest;
 	int ret;
 
-	LIST_FOREACH (rss, &port->flow->dests.buckets[bucket], next) {
-		if (rss_equal(rss, conf, nb_queues)) {
-			rss->refs++;
-			*out = rss;
+	LIST_FOREACH (dest, &port->flow->dests.buckets[bucket], next) {
+		if (dest_equal(dest, conf, nb_queues)) {
+			dest->refs++;
+			*out = dest;
 			return 0;
 		}
 	}
-	rss = calloc(1, sizeof(*rss) + nb_queues * sizeof(rss->queues[0]));
-	if (rss == NULL)
+	dest = calloc(1, sizeof(*dest) + nb_queues * sizeof(dest->queues[0]));
+	if (dest == NULL)
 		return -ENOMEM;
-	rss->refs = 1;
-	rss->fields = conf->fields;
-	rss->nb_queues = nb_queues;
-	memcpy(rss->key, conf->key, sizeof(rss->key));
-	memcpy(rss->queues, conf->queues, nb_queues * sizeof(rss->queues[0]));
-	ret = rss_table_create(port, rss);
+	dest->refs = 1;
+	dest->fields = conf->fields;
+	dest->nb_queues = nb_queues;
+	memcpy(dest->key, conf->key, sizeof(dest->key));
+	memcpy(dest->queues, conf->queues, nb_queues * sizeof(dest->queues[0]));
+	ret = dest_table_create(port, dest);
 	if (ret != 0)
-		goto free_rss;
-	ret = rss_qp_create(port, rss);
+		goto free_dest;
+	ret = dest_qp_create(port, dest);
 	if (ret != 0)
 		goto destroy_table;
-	LIST_INSERT_HEAD(&port->flow->dests.buckets[bucket], rss, next);
-	*out = rss;
+	LIST_INSERT_HEAD(&port->flow->dests.buckets[bucket], dest, next);
+	*out = dest;
 	return 0;
 destroy_table:
-	ibv_destroy_rwq_ind_table(rss->table);
-free_rss:
-	free(rss);
+	ibv_destroy_rwq_ind_table(dest->table);
+free_dest:
+	free(dest);
 	return ret;
 }
 
@@ -160,7 +160,7 @@ free_rss:
  * creates a RAW_PACKET QP only with at least one send WR; with receive WRs it makes a TIR, too.
  */
 static int
-rss_bare_create(struct mdv_port *port, struct mdv_flow_dest *rss)
+dest_bare_create(struct mdv_port *port, struct mdv_flow_dest *dest)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = IBV_QPT_RAW_PACKET,
@@ -168,20 +168,20 @@ rss_bare_create(struct mdv_port *port, struct mdv_flow_dest *rss)
 		.pd = port->device.pd,
 		.cap = { .max_send_wr = 1,
 			.max_send_sge = 1,
-			.max_recv_wr = rss->receives,
-			.max_recv_sge = rss->receives },
+			.max_recv_wr = dest->receives,
+			.max_recv_sge = dest->receives },
 	};
 
-	rss->cq = ibv_create_cq(port->device.ctx, 1, NULL, NULL, 0);
-	if (rss->cq == NULL)
+	dest->cq = ibv_create_cq(port->device.ctx, 1, NULL, NULL, 0);
+	if (dest->cq == NULL)
 		return errno != 0 ? -errno : -ENOMEM;
-	attr.send_cq = rss->cq;
-	attr.recv_cq = rss->cq;
-	rss->qp = ibv_create_qp_ex(port->device.ctx, &attr);
-	if (rss->qp == NULL) {
+	attr.send_cq = dest->cq;
+	attr.recv_cq = dest->cq;
+	dest->qp = ibv_create_qp_ex(port->device.ctx, &attr);
+	if (dest->qp == NULL) {
 		int ret = errno != 0 ? -errno : -ENOMEM;
 
-		ibv_destroy_cq(rss->cq);
+		ibv_destroy_cq(dest->cq);
 		return ret;
 	}
 	return 0;
@@ -190,53 +190,53 @@ rss_bare_create(struct mdv_port *port, struct mdv_flow_dest *rss)
 int
 mdv_flow_dest_get_bare(struct mdv_port *port, bool receives, struct mdv_flow_dest **out)
 {
-	struct mdv_flow_dest *rss;
+	struct mdv_flow_dest *dest;
 	int ret;
 
-	LIST_FOREACH (rss, &port->flow->dests.bare, next) {
-		if (rss->receives == receives) {
-			rss->refs++;
-			*out = rss;
+	LIST_FOREACH (dest, &port->flow->dests.bare, next) {
+		if (dest->receives == receives) {
+			dest->refs++;
+			*out = dest;
 			return 0;
 		}
 	}
-	rss = calloc(1, sizeof(*rss));
-	if (rss == NULL)
+	dest = calloc(1, sizeof(*dest));
+	if (dest == NULL)
 		return -ENOMEM;
-	rss->refs = 1;
-	rss->receives = receives;
-	ret = rss_bare_create(port, rss);
+	dest->refs = 1;
+	dest->receives = receives;
+	ret = dest_bare_create(port, dest);
 	if (ret != 0) {
-		free(rss);
+		free(dest);
 		return ret;
 	}
-	LIST_INSERT_HEAD(&port->flow->dests.bare, rss, next);
-	*out = rss;
+	LIST_INSERT_HEAD(&port->flow->dests.bare, dest, next);
+	*out = dest;
 	return 0;
 }
 
 void
-mdv_flow_dest_hold(struct mdv_flow_dest *rss)
+mdv_flow_dest_hold(struct mdv_flow_dest *dest)
 {
-	rss->refs++;
+	dest->refs++;
 }
 
 void
-mdv_flow_dest_put(struct mdv_flow_dest *rss)
+mdv_flow_dest_put(struct mdv_flow_dest *dest)
 {
-	if (rss == NULL || --rss->refs != 0)
+	if (dest == NULL || --dest->refs != 0)
 		return;
-	LIST_REMOVE(rss, next);
-	ibv_destroy_qp(rss->qp);
-	if (rss->table != NULL)
-		ibv_destroy_rwq_ind_table(rss->table);
-	if (rss->cq != NULL)
-		ibv_destroy_cq(rss->cq);
-	free(rss);
+	LIST_REMOVE(dest, next);
+	ibv_destroy_qp(dest->qp);
+	if (dest->table != NULL)
+		ibv_destroy_rwq_ind_table(dest->table);
+	if (dest->cq != NULL)
+		ibv_destroy_cq(dest->cq);
+	free(dest);
 }
 
 struct ibv_qp *
-mdv_flow_dest_qp(const struct mdv_flow_dest *rss)
+mdv_flow_dest_qp(const struct mdv_flow_dest *dest)
 {
-	return rss->qp;
+	return dest->qp;
 }

@@ -49,10 +49,10 @@ int mdv_flow_dest_get(
  */
 int mdv_flow_dest_get_bare(struct mdv_port *port, bool receives, struct mdv_flow_dest **out);
 /** Take another reference to a destination of which the caller holds one. */
-void mdv_flow_dest_hold(struct mdv_flow_dest *rss);
-/** Give a reference back; @p rss may be NULL. */
-void mdv_flow_dest_put(struct mdv_flow_dest *rss);
+void mdv_flow_dest_hold(struct mdv_flow_dest *dest);
+/** Give a reference back; @p dest may be NULL. */
+void mdv_flow_dest_put(struct mdv_flow_dest *dest);
 /** @return the QP that ibv_create_flow() takes. */
-struct ibv_qp *mdv_flow_dest_qp(const struct mdv_flow_dest *rss);
+struct ibv_qp *mdv_flow_dest_qp(const struct mdv_flow_dest *dest);
 
 #endif /* MDV_FLOW_DEST_H */

@@ -112,7 +112,7 @@ install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
 		if (ret != 0)
 			MDV_LOG(ERR, "port %u: a flow rule stays in the device: %s",
 				port->dev->data->port_id, strerror(ret));
-		mdv_flow_dest_put(installed->rss);
+		mdv_flow_dest_put(installed->dest);
 	}
 	free(present->many);
 	present->many = NULL;
@@ -124,7 +124,7 @@ install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
  */
 static int
 install_destination(struct mdv_port *port, const struct mdv_flow_actions *actions,
-	enum mdv_rss_class_id id, unsigned int which, struct mdv_flow_dest **rss)
+	enum mdv_rss_class_id id, unsigned int which, struct mdv_flow_dest **dest)
 {
 	struct mdv_flow_dest_conf conf = {
 		.fields = which == 0 ? mdv_rss_fields(id, actions->inner != NULL) : 0,
@@ -135,8 +135,8 @@ install_destination(struct mdv_port *port, const struct mdv_flow_actions *action
 
 	/* Verbs wants a QP for a rule on sent packets, too: it names the device. */
 	if (actions->fate != MDV_FLOW_ACTION_QUEUES)
-		return mdv_flow_dest_get_bare(port, false, rss);
-	return mdv_flow_dest_get(port, &conf, rss);
+		return mdv_flow_dest_get_bare(port, false, dest);
+	return mdv_flow_dest_get(port, &conf, dest);
 }
 
 static int
@@ -144,16 +144,16 @@ install_one(struct mdv_port *port, struct mdv_flow_plan *plan, unsigned int part
 	unsigned int which, struct mdv_flow_installed *out, struct rte_flow_error *error)
 {
 	struct mdv_flow_part *planned = &plan->parts[part];
-	int ret = install_destination(port, &plan->actions, planned->id, which, &out->rss);
+	int ret = install_destination(port, &plan->actions, planned->id, which, &out->dest);
 
 	if (ret != 0)
 		return mdv_flow_error_kernel(error, -ret, "the rule's destination");
 	mdv_flow_dump_log(port->dev->data->port_id, &planned->build);
 	errno = 0;
-	out->verbs = ibv_create_flow(mdv_flow_dest_qp(out->rss), &planned->build.attr);
+	out->verbs = ibv_create_flow(mdv_flow_dest_qp(out->dest), &planned->build.attr);
 	if (out->verbs == NULL) {
 		ret = errno != 0 ? errno : EINVAL;
-		mdv_flow_dest_put(out->rss);
+		mdv_flow_dest_put(out->dest);
 		return mdv_flow_error_kernel(error, ret, "the rule");
 	}
 	return 0;

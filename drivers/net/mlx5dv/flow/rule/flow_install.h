@@ -29,7 +29,7 @@ struct mdv_port;
 /** One ibv_flow of a rule. */
 struct mdv_flow_installed {
 	struct ibv_flow *verbs;
-	struct mdv_flow_dest *rss;
+	struct mdv_flow_dest *dest;
 };
 
 /** The verbs rules of one rule that are in the device: one for each part and destination. */

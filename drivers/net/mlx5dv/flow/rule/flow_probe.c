@@ -101,7 +101,7 @@ probe_append(struct mdv_flow_build *build, const struct probe_row *row)
 
 /** @return 0 or a negative errno */
 static int
-probe_try(struct mdv_port *port, const struct mdv_flow_dest *rss, struct mdv_flow_build *build,
+probe_try(struct mdv_port *port, const struct mdv_flow_dest *dest, struct mdv_flow_build *build,
 	uint16_t priority, uint32_t flags)
 {
 	struct ibv_flow *flow;
@@ -110,7 +110,7 @@ probe_try(struct mdv_port *port, const struct mdv_flow_dest *rss, struct mdv_flo
 	mdv_flow_build_finish(build, priority, port->device.port_num, false);
 	build->attr.flags |= flags;
 	errno = 0;
-	flow = ibv_create_flow(mdv_flow_dest_qp(rss), &build->attr);
+	flow = ibv_create_flow(mdv_flow_dest_qp(dest), &build->attr);
 	if (flow == NULL)
 		return errno != 0 ? -errno : -EINVAL;
 	ibv_destroy_flow(flow);
@@ -133,17 +133,17 @@ probe_flags(const struct mdv_port *port)
 }
 
 static int
-probe_priority(struct mdv_port *port, const struct mdv_flow_dest *rss, uint16_t priority)
+probe_priority(struct mdv_port *port, const struct mdv_flow_dest *dest, uint16_t priority)
 {
 	struct mdv_flow_build build;
 
 	mdv_flow_trial_begin(&build);
-	return probe_try(port, rss, &build, priority, probe_flags(port));
+	return probe_try(port, dest, &build, priority, probe_flags(port));
 }
 
 /** As probe_priority(), with a rule that mlx5_ib_create_flow() never takes: EINVAL instead of 0. */
 static int
-probe_refused(struct mdv_port *port, const struct mdv_flow_dest *rss, uint16_t priority)
+probe_refused(struct mdv_port *port, const struct mdv_flow_dest *dest, uint16_t priority)
 {
 	struct ibv_flow_attr attr = {
 		.type = IBV_FLOW_ATTR_ALL_DEFAULT,
@@ -155,7 +155,7 @@ probe_refused(struct mdv_port *port, const struct mdv_flow_dest *rss, uint16_t p
 	struct ibv_flow *flow;
 
 	errno = 0;
-	flow = ibv_create_flow(mdv_flow_dest_qp(rss), &attr);
+	flow = ibv_create_flow(mdv_flow_dest_qp(dest), &attr);
 	if (flow == NULL)
 		return errno != 0 ? -errno : -EINVAL;
 	ibv_destroy_flow(flow);
@@ -165,37 +165,37 @@ probe_refused(struct mdv_port *port, const struct mdv_flow_dest *rss, uint16_t p
 /** @return whether refusals tell priorities that exist from those that do not, or a negative errno
  */
 static int
-can_probe_refused(struct mdv_port *port, const struct mdv_flow_dest *rss)
+can_probe_refused(struct mdv_port *port, const struct mdv_flow_dest *dest)
 {
 	int there, beyond;
 
 	if (port->device.caps.foreign)
 		return 0;
-	there = probe_refused(port, rss, 0);
+	there = probe_refused(port, dest, 0);
 	if (there != -EINVAL)
 		return is_answer(there) || there == -ENOMEM ? 0 : there;
-	beyond = probe_refused(port, rss, MDV_FLOW_LEVEL_MAX);
+	beyond = probe_refused(port, dest, MDV_FLOW_LEVEL_MAX);
 	return is_answer(beyond) ? 0 : beyond == -ENOMEM ? 1 : beyond;
 }
 
 /** Find the number of priorities by bisection: mlx5_ib_create_flow() returns ENOMEM for a priority
  * that the device lacks. */
 static int
-probe_priorities(struct mdv_port *port, const struct mdv_flow_dest *rss)
+probe_priorities(struct mdv_port *port, const struct mdv_flow_dest *dest)
 {
 	uint16_t last = 0, beyond = MDV_FLOW_LEVEL_MAX;
-	int ret = probe_priority(port, rss, last), refused;
+	int ret = probe_priority(port, dest, last), refused;
 
 	if (ret != 0)
 		return ret;
-	refused = can_probe_refused(port, rss);
+	refused = can_probe_refused(port, dest);
 	if (refused < 0)
 		return refused;
 	while (beyond - last > 1) {
 		const uint16_t middle = (last + beyond) / 2;
 
-		ret = refused ? probe_refused(port, rss, middle)
-			      : probe_priority(port, rss, middle);
+		ret = refused ? probe_refused(port, dest, middle)
+			      : probe_priority(port, dest, middle);
 		if (ret == (refused ? -EINVAL : 0))
 			last = middle;
 		else if (ret == -ENOMEM || is_answer(ret))
@@ -242,7 +242,7 @@ probe_change(struct mdv_port *port, const struct mdv_flow_modify *modify)
 }
 
 static void
-probe_features(struct mdv_port *port, const struct mdv_flow_dest *rss)
+probe_features(struct mdv_port *port, const struct mdv_flow_dest *dest)
 {
 	for (unsigned int i = 0; i < RTE_DIM(probe_rows); i++) {
 		const struct probe_row *row = &probe_rows[i];
@@ -251,7 +251,7 @@ probe_features(struct mdv_port *port, const struct mdv_flow_dest *rss)
 		mdv_flow_trial_begin(&build);
 		probe_append(&build, row);
 		probe_answer(port, row->feature, "match on", row->name,
-			probe_try(port, rss, &build, 0, probe_flags(port) | row->flags));
+			probe_try(port, dest, &build, 0, probe_flags(port) | row->flags));
 	}
 	for (unsigned int i = 0; i < RTE_DIM(probe_modify_rows) && !port->device.caps.foreign; i++)
 		probe_answer(port, probe_modify_rows[i].feature, "change of",
@@ -262,14 +262,14 @@ probe_features(struct mdv_port *port, const struct mdv_flow_dest *rss)
 int
 mdv_flow_probe(struct mdv_port *port)
 {
-	struct mdv_flow_dest *rss;
-	int ret = mdv_flow_dest_get_bare(port, false, &rss);
+	struct mdv_flow_dest *dest;
+	int ret = mdv_flow_dest_get_bare(port, false, &dest);
 
 	if (ret != 0)
 		return ret;
-	ret = probe_priorities(port, rss);
+	ret = probe_priorities(port, dest);
 	if (ret == 0)
-		probe_features(port, rss);
-	mdv_flow_dest_put(rss);
+		probe_features(port, dest);
+	mdv_flow_dest_put(dest);
 	return ret;
 }
