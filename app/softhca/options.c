@@ -15,7 +15,7 @@
 static const struct row {
 	struct option option;
 	unsigned int commands;
-} rows[] = {
+} option_rows[] = {
 	{ { "port", required_argument, NULL, 'p' }, APP_RUN | APP_UP },
 	{ { "faults", required_argument, NULL, 'f' }, APP_RUN | APP_UP },
 	{ { "strict", optional_argument, NULL, 's' }, APP_RUN | APP_UP },
@@ -26,7 +26,7 @@ static const struct row {
 	{ { "sys", no_argument, NULL, 'y' }, APP_RUN },
 	{ { "mode", required_argument, NULL, 'm' }, APP_UP },
 };
-#define NB_ROWS (sizeof(rows) / sizeof(rows[0]))
+#define NB_ROWS (sizeof(option_rows) / sizeof(option_rows[0]))
 
 void
 app_run_help(void)
@@ -166,8 +166,8 @@ app_options_parse(int argc, char *argv[], enum app_command command, struct app_o
 	*options = (struct app_options){ .mode = MODE_DEFAULT };
 	shca_options_init(&options->card);
 	for (unsigned int i = 0; i < NB_ROWS; i++)
-		if (rows[i].commands & command)
-			accepted[nb++] = rows[i].option;
+		if (option_rows[i].commands & command)
+			accepted[nb++] = option_rows[i].option;
 	/* '+': options after the first argument belong to the command that it is. */
 	while ((option = getopt_long(
 			argc, argv, command == APP_RUN ? "+h" : "h", accepted, NULL)) != -1) {

@@ -200,7 +200,7 @@ static const struct {
 	uint16_t kind;
 	uint32_t states;
 	void (*take)(const struct arrival *at, struct shca_cm_conn *conn);
-} rows[] = {
+} message_rows[] = {
 	{ SHCA_MAD_REQ, IN(SHCA_CM_MRA_REQ_SENT), repeat_mra },
 	{ SHCA_MAD_REQ, IN(SHCA_CM_REP_SENT) | IN(SHCA_CM_MRA_REP_RCVD), repeat_rep },
 	{ SHCA_MAD_REP, IN(SHCA_CM_REQ_SENT) | IN(SHCA_CM_MRA_REQ_RCVD), take_rep },
@@ -232,9 +232,10 @@ static const struct {
 static void
 take(const struct arrival *at, struct shca_cm_conn *conn)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].kind == at->mad->kind && (rows[i].states & IN(conn->state)) != 0) {
-			rows[i].take(at, conn);
+	for (size_t i = 0; i < sizeof(message_rows) / sizeof(message_rows[0]); i++)
+		if (message_rows[i].kind == at->mad->kind &&
+			(message_rows[i].states & IN(conn->state)) != 0) {
+			message_rows[i].take(at, conn);
 			return;
 		}
 	at->cm->dropped++;

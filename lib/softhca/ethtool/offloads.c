@@ -78,7 +78,7 @@ static const struct row {
 	bool (*has)(const struct shca_device *dev);
 	bool (*get)(struct shca_device *dev);
 	void (*set)(struct shca_device *dev, bool on);
-} rows[SHCA_OFFLOADS_NB] = {
+} offload_rows[SHCA_OFFLOADS_NB] = {
 	{ has_ntuple, get_ntuple, set_ntuple },
 	{ has_fcs, get_fcs, set_fcs },
 	{ has_all, get_all, set_all },
@@ -92,8 +92,8 @@ shca_offloads_get(struct shca_ethtool_call *call)
 	get->size = 1;
 	get->block = (struct ethtool_get_features_block){ 0 };
 	for (unsigned int i = 0; i < SHCA_OFFLOADS_NB; i++) {
-		get->block.available |= (uint32_t)rows[i].has(call->dev) << i;
-		get->block.active |= (uint32_t)rows[i].get(call->dev) << i;
+		get->block.available |= (uint32_t)offload_rows[i].has(call->dev) << i;
+		get->block.active |= (uint32_t)offload_rows[i].get(call->dev) << i;
 	}
 	get->block.requested = get->block.active;
 	return 0;
@@ -109,10 +109,10 @@ shca_offloads_set(struct shca_ethtool_call *call)
 	if (set->size != 1 || valid >> SHCA_OFFLOADS_NB != 0)
 		return -EINVAL;
 	for (unsigned int i = 0; i < SHCA_OFFLOADS_NB; i++)
-		if ((valid & 1u << i) != 0 && !rows[i].has(call->dev))
+		if ((valid & 1u << i) != 0 && !offload_rows[i].has(call->dev))
 			return -EINVAL;
 	for (unsigned int i = 0; i < SHCA_OFFLOADS_NB; i++)
 		if ((valid & 1u << i) != 0)
-			rows[i].set(call->dev, (set->block.requested & 1u << i) != 0);
+			offload_rows[i].set(call->dev, (set->block.requested & 1u << i) != 0);
 	return 0;
 }

@@ -276,7 +276,7 @@ run_fork(struct session *session, const struct shca_message *message)
 	return shca_stop_before_fork(&session->fork, session->process->pid, message->tid);
 }
 
-static int (*const rows[SHCA_MESSAGE_NB])(
+static int (*const message_rows[SHCA_MESSAGE_NB])(
 	struct session *session, const struct shca_message *message) = {
 	[SHCA_MESSAGE_OPEN] = run_open,
 	[SHCA_MESSAGE_IOCTL] = run_ioctl,
@@ -378,7 +378,7 @@ run(struct session *session, const struct shca_message *message, ssize_t length)
 	user->deferred.length = message->stack_length;
 	pthread_rwlock_rdlock(&session->shared->running);
 	shca_user_current = user;
-	ret = rows[message->type](session, message);
+	ret = message_rows[message->type](session, message);
 	shca_user_current = NULL;
 	pthread_rwlock_unlock(&session->shared->running);
 	/* Whoever made a descriptor has closed it on failure. */

@@ -262,7 +262,7 @@ static const struct row {
 	uint32_t command;
 	bool is_privileged;
 	int (*run)(struct call *call);
-} rows[] = {
+} command_rows[] = {
 	{ ETHTOOL_GFEATURES, false, get_blocks },
 	{ ETHTOOL_SFEATURES, true, set_blocks },
 	{ ETHTOOL_GFLAGS, false, get_flags },
@@ -272,9 +272,9 @@ static const struct row {
 static const struct row *
 find_row(uint32_t command)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].command == command)
-			return &rows[i];
+	for (size_t i = 0; i < sizeof(command_rows) / sizeof(command_rows[0]); i++)
+		if (command_rows[i].command == command)
+			return &command_rows[i];
 	return NULL;
 }
 

@@ -87,7 +87,7 @@ static const struct {
 	uint32_t level, name;
 	size_t bytes; /* 0: the function checks */
 	int (*set)(struct shca_id *id, const void *value, size_t length);
-} rows[] = {
+} option_rows[] = {
 	{ RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, sizeof(uint8_t), set_tos },
 	{ RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, sizeof(int), set_reuse },
 	{ RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, sizeof(int), set_afonly },
@@ -110,12 +110,13 @@ shca_option_set(struct shca_ucma_call *call)
 		ret = shca_user_copy_in(value, command->optval, command->optlen);
 	if (ret != 0)
 		return ret;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (rows[i].level != command->level || rows[i].name != command->optname)
+	for (size_t i = 0; i < sizeof(option_rows) / sizeof(option_rows[0]); i++) {
+		if (option_rows[i].level != command->level ||
+			option_rows[i].name != command->optname)
 			continue;
-		if (rows[i].bytes != 0 && rows[i].bytes != command->optlen)
+		if (option_rows[i].bytes != 0 && option_rows[i].bytes != command->optlen)
 			return -EINVAL;
-		return rows[i].set(id, value, command->optlen);
+		return option_rows[i].set(id, value, command->optlen);
 	}
 	return -ENOSYS;
 }

@@ -309,7 +309,7 @@ migrate(struct shca_ucma_call *call)
 static const struct {
 	size_t in, out; /* the least: -EINVAL, -ENOSPC */
 	int (*run)(struct shca_ucma_call *call);
-} rows[] = {
+} command_rows[] = {
 	[RDMA_USER_CM_CMD_CREATE_ID] = ROW(rdma_ucm_create_id, 4, create_id),
 	[RDMA_USER_CM_CMD_DESTROY_ID] = ROW(rdma_ucm_destroy_id, 4, destroy_id),
 	[RDMA_USER_CM_CMD_BIND_IP] = ROW(rdma_ucm_bind_ip, 0, bind_ip),
@@ -353,16 +353,17 @@ shca_ucm_command_run(struct shca_ucma_file *file, const void *bytes, size_t leng
 	ret = shca_user_copy_in(&header, at, sizeof(header));
 	if (ret != 0)
 		return ret;
-	if (header.cmd >= sizeof(rows) / sizeof(rows[0]) || header.in + sizeof(header) > length)
+	if (header.cmd >= sizeof(command_rows) / sizeof(command_rows[0]) ||
+		header.in + sizeof(header) > length)
 		return -EINVAL;
-	if (rows[header.cmd].run == NULL)
+	if (command_rows[header.cmd].run == NULL)
 		return -ENOSYS;
 	call.in_bytes = header.in < sizeof(in) ? header.in : sizeof(in);
 	call.out_bytes = header.out;
-	if (call.in_bytes < rows[header.cmd].in)
+	if (call.in_bytes < command_rows[header.cmd].in)
 		return -EINVAL;
-	if (call.out_bytes < rows[header.cmd].out)
+	if (call.out_bytes < command_rows[header.cmd].out)
 		return -ENOSPC;
 	ret = shca_user_copy_in(in, at + sizeof(header), call.in_bytes);
-	return ret == 0 ? rows[header.cmd].run(&call) : ret;
+	return ret == 0 ? command_rows[header.cmd].run(&call) : ret;
 }

@@ -82,7 +82,7 @@ frame_an_mss(const struct shca_wqe *wqe)
 	return (wqe->segments_length - 1) / wqe->mss + 1;
 }
 
-static const struct shca_opcode rows[] = {
+static const struct shca_opcode opcode_rows[] = {
 	{ .opcode = MLX5_OPCODE_NOP, .name = "NOP" },
 	{
 		.opcode = MLX5_OPCODE_SEND,
@@ -136,9 +136,10 @@ static const struct shca_opcode rows[] = {
 const struct shca_opcode *
 shca_opcode_find(uint8_t opcode, uint8_t opmod)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].opcode == opcode && (rows[i].opmod == opmod || rows[i].opmod == 0))
-			return &rows[i];
+	for (size_t i = 0; i < sizeof(opcode_rows) / sizeof(opcode_rows[0]); i++)
+		if (opcode_rows[i].opcode == opcode &&
+			(opcode_rows[i].opmod == opmod || opcode_rows[i].opmod == 0))
+			return &opcode_rows[i];
 	return NULL;
 }
 

@@ -249,7 +249,7 @@ count_fault(struct shca_roce_qp *qp, uint8_t cqe_opcode, uint8_t syndrome)
 	static const struct {
 		uint8_t cqe_opcode, syndrome;
 		enum shca_roce_count which;
-	} rows[] = {
+	} count_rows[] = {
 		{ MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR,
 			SHCA_ROCE_COUNT_RESP_CQE_FLUSH_ERROR },
 		{ MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR,
@@ -265,9 +265,9 @@ count_fault(struct shca_roce_qp *qp, uint8_t cqe_opcode, uint8_t syndrome)
 	shca_roce_count(qp,
 		cqe_opcode == MLX5_CQE_REQ_ERR ? SHCA_ROCE_COUNT_REQ_CQE_ERROR
 					       : SHCA_ROCE_COUNT_RESP_CQE_ERROR);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].cqe_opcode == cqe_opcode && rows[i].syndrome == syndrome)
-			shca_roce_count(qp, rows[i].which);
+	for (size_t i = 0; i < sizeof(count_rows) / sizeof(count_rows[0]); i++)
+		if (count_rows[i].cqe_opcode == cqe_opcode && count_rows[i].syndrome == syndrome)
+			shca_roce_count(qp, count_rows[i].which);
 }
 
 static void

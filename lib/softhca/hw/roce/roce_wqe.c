@@ -26,7 +26,7 @@ static const struct row {
 	enum shca_wr_kind kind;
 	unsigned int parts;
 	bool has_imm, has_inval;
-} rows[] = {
+} opcode_rows[] = {
 	{ MLX5_OPCODE_NOP, SHCA_WR_LOCAL, 0, false, false },
 	{ MLX5_OPCODE_UMR, SHCA_WR_LOCAL, UMR, false, false },
 	{ MLX5_OPCODE_SEND, SHCA_WR_SEND, 0, false, false },
@@ -42,9 +42,9 @@ static const struct row {
 static const struct row *
 find(uint8_t opcode)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].opcode == opcode)
-			return &rows[i];
+	for (size_t i = 0; i < sizeof(opcode_rows) / sizeof(opcode_rows[0]); i++)
+		if (opcode_rows[i].opcode == opcode)
+			return &opcode_rows[i];
 	return NULL;
 }
 
