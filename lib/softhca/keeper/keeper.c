@@ -176,13 +176,16 @@ int
 shca_keeper_run(const struct shca_keeper_conf *conf, int listen_fd, int stop_fd)
 {
 	static struct shca_session_shared shared; /* sessions have it until the process ends */
+	int ret;
 
 	shared.conf = conf;
 	pthread_rwlock_init(&shared.running, NULL);
 	shared.nodes = shca_nodes_create();
 	if (shared.nodes == NULL) {
-		SHCA_ERR("cannot watch programs' nodes: %s", strerror(errno));
-		return -ENOSPC;
+		ret = -errno;
+		SHCA_ERR("cannot watch programs' nodes: %s", strerror(-ret));
+		close(listen_fd);
+		return ret;
 	}
 	shca_memory_survive_cuts();
 	take_limits();

@@ -78,11 +78,11 @@ static int
 run_open(struct session *session, const struct shca_message *message)
 {
 	struct shca_device *dev = shca_set_device(session->shared->conf->set, message->port);
-	int fd = shca_user_look(message->address);
+	int ret = shca_user_look(message->address), fd;
 
-	if (fd != 0) {
+	if (ret != 0) {
 		SHCA_ERR("process %d: no way to look into it: %s", (int)session->process->pid,
-			strerror(-fd));
+			strerror(-ret));
 		return -EPERM;
 	}
 	if (message->port == SHCA_NODE_RDMA_CM)
