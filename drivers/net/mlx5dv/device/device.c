@@ -189,7 +189,8 @@ check_inline(const struct mdv_device *device, uint16_t wanted)
 	return -ENOTSUP;
 }
 
-/** A queue for hash QPs, of raw packets, is what Linux has them for. */
+/** Linux reports striding receive queues as a capability of raw packet QPs, which hash QPs are
+ * (hw/mlx5/main.c mlx5_ib_query_device()). */
 static void
 take_striding_caps(const struct mlx5dv_striding_rq_caps *dv, struct mdv_caps *caps)
 {
@@ -222,8 +223,8 @@ fill_dv_caps(struct mdv_device *device, uint32_t vendor_part_id)
 	if (needs_inline_l2(vendor_part_id))
 		caps->tx_min_inline = RTE_MAX(caps->tx_min_inline, MDV_HW_ETH_INLINE_L2);
 	caps->tx_multi_packet = (dv.flags & mpw) == mpw && caps->tx_min_inline == 0;
-	/* Of a device with none of these no QP may ask for offloads in tunnels: LXI qp.c
-	 * tunnel_offload_supported(). */
+	/* Of a device with none of these no QP may ask for offloads in tunnels (Linux hw/mlx5/qp.c
+	 * tunnel_offload_supported()). */
 	if ((dv.comp_mask & MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS) &&
 		(dv.tunnel_offloads_caps &
 			(MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN |

@@ -34,12 +34,10 @@ struct mdv_caps {
 	uint32_t max_tso_bytes;  /**< 0: none */
 	bool rx_checksum, tx_checksum;
 	bool cvlan_strip, scatter_fcs;
-	uint8_t tx_min_inline; /**< bytes of headers that must be inlined: MDV_HW_ETH_INLINE_*, or 0
-				*/
+	uint8_t tx_min_inline; /**< bytes of headers to be inlined: MDV_HW_ETH_INLINE_*, or 0 */
 	bool tx_multi_packet;  /**< enhanced multi-packet WQEs (eMPW) */
 	bool flow_steering;    /**< IBV_DEVICE_MANAGED_FLOW_STEERING */
-	bool sw_parsing; /**< the driver may give the places of headers (SWP), for checksums and TSO
-			  */
+	bool sw_parsing;       /**< SWP: the driver names headers' places, for checksums, TSO */
 	uint32_t tunnel_offloads;
 	uint32_t rate_min_kbps;    /**< of a paced send queue */
 	uint32_t rate_max_kbps;    /**< 0: no pacing */
@@ -85,8 +83,8 @@ int mdv_device_open(const struct mdv_config *config, struct mdv_device *device);
 void mdv_device_close(struct mdv_device *device);
 /** Query the port's state and speed. @return 0 or a negative errno. */
 int mdv_device_query_link(const struct mdv_device *device, bool *up, uint32_t *speed_mbps);
-/** Read the timestamps' clock, in ticks. @return 0, -ENOTSUP (a real-time clock, which verbs does
- * not read, among it), or another negative errno. */
+/** Read the timestamps' clock, in ticks. @return 0; -ENOTSUP, also for a real-time clock, which
+ * verbs does not read; another negative errno. */
 int mdv_device_read_clock(const struct mdv_device *device, uint64_t *ticks);
 /**
  * Convert @p ticks, as packets have them, to the time of day, by the relation that Linux keeps

@@ -117,7 +117,8 @@ ask_netdev(const struct mdv_device *device, struct mdv_vf *vf)
 	return found;
 }
 
-/** In switchdev mode, where the device has a port for each vport, rules decide. */
+/** @return whether it is a physical function with virtual ones on a switch in legacy mode. In
+ * switchdev mode, where the device has a port for each vport, the switch goes by rules. */
 static bool
 has_vfs(const struct mdv_device *device)
 {

@@ -47,10 +47,11 @@ void mdv_vf_tell(const char *name, const struct mdv_device *device);
  * @param mode "promiscuous" or "allmulticast"
  */
 void mdv_vf_check_mode(const struct rte_eth_dev *dev, const char *mode);
-/** Warn if there is no netdev here that could list the port's groups for the switch. */
+/** Of a virtual function: warn if there is no netdev here that could list the port's groups for the
+ * switch. */
 void mdv_vf_check_groups(const struct rte_eth_dev *dev);
-/** Warn if @p mac differs from @p known, the address that the host has for the VF, and there is no
- * netdev here that lists it, or what is sent from it is dropped. */
+/** Of a virtual function: warn if @p mac differs from @p known, the address that the host has for
+ * it, and no netdev here lists @p mac, or the switch drops what is sent from it. */
 void mdv_vf_check_mac(const struct rte_eth_dev *dev, const struct mdv_vf *vf,
 	const struct rte_ether_addr *known, const struct rte_ether_addr *mac);
 

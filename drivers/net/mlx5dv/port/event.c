@@ -65,10 +65,10 @@ event_row_of(enum ibv_event_type type)
 static bool
 is_first(uint32_t *logged, enum ibv_event_type type)
 {
-	bool pending = (*logged & 1u << type) == 0;
+	bool is_new = (*logged & 1u << type) == 0;
 
 	*logged |= 1u << type;
-	return pending;
+	return is_new;
 }
 
 static bool
@@ -85,8 +85,8 @@ is_of_txq(const struct mdv_txq *txq, const struct ibv_async_event *event, const 
 					  : txq->objs.qp == event->element.qp;
 }
 
-/** @return whether the objects are of a queue that is set up, or of one that is released: the next
- * one of its number has them. */
+/** @return whether the object is a receive queue's: of one that is set up, or of a released one,
+ * whose objects the next queue of its number may take over. */
 static bool
 handle_rxq(struct mdv_port *port, const struct ibv_async_event *event, const struct row *row)
 {

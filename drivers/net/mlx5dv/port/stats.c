@@ -9,8 +9,8 @@
 #include "state/port.h"
 #include "stats.h"
 
-/** Longest time that a stop waits for a counter to be current, in ms; Linux's lifespan is 10. */
-#define LIFESPAN_MAX 100u
+/** Longest time that a stop waits for a counter to be current; Linux's lifespan is 10 ms. */
+#define LIFESPAN_MAX_MS 100u
 
 /** Read the terms while another thread may publish new ones. @param[out] seen that of the terms */
 static struct mdv_missed_terms
@@ -95,7 +95,7 @@ mdv_stats_stop(struct mdv_port *port)
 
 	/* Linux may show a count that is that old. */
 	if (mdv_device_read_counter(&port->device, MDV_DEVICE_LIFESPAN, &lifespan) == 0)
-		rte_delay_us_sleep(RTE_MIN(lifespan, LIFESPAN_MAX) * 1000);
+		rte_delay_us_sleep(RTE_MIN(lifespan, LIFESPAN_MAX_MS) * 1000);
 	terms.before = missed_frames(port);
 	terms_write(&port->missed, &terms);
 }

@@ -92,8 +92,7 @@ struct mdv_xstats {
 	uint16_t nb;
 	uint8_t rows[MDV_XSTATS_MAX];  /**< of the table in xstats.c, by id */
 	uint64_t base[MDV_XSTATS_MAX]; /**< the counter's value at the last reset */
-	uint64_t last[MDV_XSTATS_MAX]; /**< value at the last successful read, without going round
-					*/
+	uint64_t last[MDV_XSTATS_MAX]; /**< as last read; goes on where 32 bits wrap around */
 };
 
 struct mdv_mac_list {
