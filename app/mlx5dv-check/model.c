@@ -104,7 +104,7 @@ put_limits(FILE *out, const struct check_device *device)
 	fprintf(out, "max_rwq_indirection_tables = %" PRIu32 "\n", rss->max_rwq_indirection_tables);
 	fprintf(out, "max_rwq_indirection_table_size = %" PRIu32 "\n",
 		rss->max_rwq_indirection_table_size);
-	/* LXI main.c: Linux makes all three of log_max_qp_sz. */
+	/* Linux makes all three of log_max_qp_sz (hw/mlx5/main.c mlx5_ib_query_device()). */
 	fprintf(out, "max_send_wqebb = %d\nmax_recv_wr = %d\n", attr->max_qp_wr, attr->max_qp_wr);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Netlink messages whose padding is to be 0, as the kernel's is (LX nla_reserve()): it must
- * not tell what their memory held before. Include cmocka before. */
+/** @file Netlink messages whose padding is to be 0, as the kernel's is (Linux nla_reserve()): it
+ * must not tell what their memory held before. Include cmocka before. */
 #ifndef TEST_PADDING_H
 #define TEST_PADDING_H
 

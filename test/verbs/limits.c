@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process may pin: RLIMIT_MEMLOCK is of all its contexts together, one of 0 forbids it (LX
- * core/umem.c ib_umem_get()), and who has CAP_IPC_LOCK has none. */
+/* What a process may pin: RLIMIT_MEMLOCK is of all its contexts together, one of 0 forbids it
+ * (Linux core/umem.c ib_umem_get()), and who has CAP_IPC_LOCK has none. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdlib.h>

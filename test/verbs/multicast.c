@@ -111,7 +111,7 @@ create(uint32_t flags)
 	return qp;
 }
 
-/** Each type has flags of its own (LX core/uverbs_std_types_qp.c check_creation_flags()). */
+/** Each type has flags of its own (Linux core/uverbs_std_types_qp.c check_creation_flags()). */
 static void
 flags_of_others(void)
 {

@@ -66,7 +66,7 @@ attributes(enum ibv_qp_type type)
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 }
 
-/** A path is by the queue pair's port, and only SQD would change it (LX core/uverbs_cmd.c
+/** A path is by the queue pair's port, and only SQD would change it (Linux core/uverbs_cmd.c
  * modify_qp(), core/verbs.c qp_state_table). */
 static void
 ports(enum ibv_qp_type type)
@@ -157,7 +157,7 @@ claims(enum ibv_qp_type type)
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 }
 
-/** The verbs have a step to SQD, and mlx5_ib no command for it (LX hw/mlx5/qp.c
+/** The verbs have a step to SQD, and mlx5_ib no command for it (Linux hw/mlx5/qp.c
  * __mlx5_ib_modify_qp(), optab): the queue pair goes on as it was. */
 static void
 not_drained(enum ibv_qp_type type)
@@ -274,8 +274,8 @@ limits(enum ibv_qp_type type)
 	rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 }
 
-/** The way to another side by IP has the hop limit of Linux' route, whatever the program says (LX
- * core/verbs.c ib_resolve_unicast_gid_dmac()); an address handle's is the program's. */
+/** The way to another side by IP has the hop limit of Linux' route, whatever the program says
+ * (Linux core/verbs.c ib_resolve_unicast_gid_dmac()); an address handle's is the program's. */
 static void
 hops(enum ibv_qp_type type)
 {
@@ -304,7 +304,7 @@ access_of(struct ibv_qp *qp)
 }
 
 /** Resources for reads are powers of two, one at least, and without any the other side neither
- * reads nor has atomics (LX hw/mlx5/qp.c __mlx5_ib_modify_qp(),
+ * reads nor has atomics (Linux hw/mlx5/qp.c __mlx5_ib_modify_qp(),
  * query_qp_attr(), set_qpc_atomic_flags()). */
 static void
 depths(void)

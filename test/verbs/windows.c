@@ -332,7 +332,7 @@ without_region(void)
 	rig_must(ibv_dealloc_mw(mw), "ibv_dealloc_mw");
 }
 
-/** LX mlx5_ib_rereg_user_mr(): a new key only where the kernel needs another. */
+/** Linux mlx5_ib_rereg_user_mr(): a new key only where the kernel needs another. */
 static void
 registered_again(void)
 {

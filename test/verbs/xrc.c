@@ -69,7 +69,7 @@ create_qp(enum ibv_qp_type type, struct ibv_xrcd *domain)
 	return qp;
 }
 
-/** LX core/uverbs_cmd.c ib_uverbs_open_xrcd(): O_CREAT and O_EXCL are about the domain. */
+/** Linux core/uverbs_cmd.c ib_uverbs_open_xrcd(): O_CREAT and O_EXCL are about the domain. */
 static struct ibv_xrcd *
 domains_of_files(void)
 {

@@ -59,7 +59,7 @@ shca_model_print_fw(const struct shca_model *model, char *text, size_t size)
 		(unsigned int)(model->fw_ver & 0xffff));
 }
 
-/** LX mlx5_ib_query_device() sets the first five of every device. */
+/** Linux mlx5_ib_query_device() sets the first five of every device. */
 uint64_t
 shca_model_cap_flags(const struct shca_model *model)
 {

@@ -112,7 +112,7 @@ shca_options_ports_rep(const struct shca_options *options, unsigned int index)
 	return FIRST_REP + shca_options_ports_vf(options, index);
 }
 
-/** Linux takes a random one (LX en_rep.c, mlx5e_build_rep_netdev); here it is found again. */
+/** Linux takes a random one (en_rep.c, mlx5e_build_rep_netdev); here it is found again. */
 void
 shca_options_ports_rep_mac(const struct shca_port_options *port, uint8_t mac[6])
 {

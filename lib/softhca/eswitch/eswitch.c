@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Virtual functions on one wire. LX below is Linux 6.1, drivers/net/ethernet/mellanox/mlx5/core:
- * eswitch.c and esw/legacy.c for the forwarding tables, esw/acl/ingress_lgcy.c for the check of
- * source addresses.
+ * Virtual functions on one wire. Functions of Linux that are named below are of Linux 6.1,
+ * drivers/net/ethernet/mellanox/mlx5/core: eswitch.c and esw/legacy.c for the forwarding tables,
+ * esw/acl/ingress_lgcy.c for the check of source addresses.
  */
 #include "eswitch/eswitch.h"
 
@@ -83,7 +83,7 @@ is_multicast(const struct shca_frame *frame)
 	return (frame->bytes[0] & 1) != 0;
 }
 
-/** Both lists have entries of the whole address in the FDB (LX esw_fdb_set_vport_rule). */
+/** Both lists have entries of the whole address in the FDB (Linux esw_fdb_set_vport_rule). */
 static bool
 has_listed(const struct shca_vport *vport, const struct shca_frame *frame)
 {
@@ -94,8 +94,8 @@ has_listed(const struct shca_vport *vport, const struct shca_frame *frame)
 }
 
 /** A group is for whoever has it in its list, and for who takes all of them: these get each group
- * that anybody lists (LX update_allmulti_vports) and all others by a rule for the multicast bit. LX
- * esw_update_vport_rx_mode silently ignores the modes of a vport without trust. */
+ * that anybody lists (Linux update_allmulti_vports) and all others by a rule for the multicast bit.
+ * Linux esw_update_vport_rx_mode silently ignores the modes of a vport without trust. */
 static bool
 takes(const struct shca_vport *vport, const struct shca_frame *frame)
 {
@@ -113,7 +113,7 @@ give(struct shca_vport *vport, const struct shca_frame *frame)
 }
 
 /** The vports that take a frame: an FDB entry has all vports with its address as destinations. The
- * sender, which is NULL for the uplink, gets nothing back: local loopback is off (LX
+ * sender, which is NULL for the uplink, gets nothing back: local loopback is off (Linux
  * mlx5_nic_vport_update_local_lb). */
 struct takers {
 	unsigned int nb; /* without the sender */
@@ -153,7 +153,7 @@ give_takers(
 }
 
 /** What no entry of the FDB is for leaves by the uplink, as does every group: each entry of a group
- * has the uplink as another destination (LX esw_add_mc_addr). */
+ * has the uplink as another destination (Linux esw_add_mc_addr). */
 static bool
 leaves(const struct shca_eswitch *eswitch, const struct takers *takers,
 	const struct shca_frame *frame)
@@ -162,7 +162,7 @@ leaves(const struct shca_eswitch *eswitch, const struct takers *takers,
 		(takers->nb == 0 && !takers->has_sender);
 }
 
-/** The ingress ACL of a vport allows one source address (LX esw_acl_ingress_lgcy_setup). */
+/** The ingress ACL of a vport allows one source address (Linux esw_acl_ingress_lgcy_setup). */
 static bool
 is_refused(const struct shca_vport *vport, const struct shca_frame *frame)
 {
@@ -229,7 +229,7 @@ vport_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int n
 }
 
 /** Promiscuous vports get frames to an address that no vport has, by the rule with the uplink as
- * source port (LX esw_fdb_set_vport_promisc_rule). @return whether there is one */
+ * source port (Linux esw_fdb_set_vport_promisc_rule). @return whether there is one */
 static bool
 give_promiscuous(struct shca_eswitch *eswitch, const struct shca_frame *frame)
 {
@@ -361,8 +361,8 @@ vport_set_resting(struct shca_wire *wire, bool rests)
 	shca_eswitch_unlock(vport->end.eswitch);
 }
 
-/** The card tells the eswitch's manager of a changed vport context (LX esw_vport_change_handler).
- */
+/** The card tells the eswitch's manager of a changed vport context (Linux
+ * esw_vport_change_handler). */
 static void
 vport_set_rx_mode(struct shca_wire *wire, const struct shca_netdev *netdev)
 {
@@ -497,7 +497,7 @@ static const struct shca_wire_ops vport_ops = {
 	.close = vport_close,
 };
 
-/** A netdev begins with its own address and broadcast (LX mlx5e_fill_addr_array). */
+/** A netdev begins with its own address and broadcast (Linux mlx5e_fill_addr_array). */
 static void
 set_first_macs(struct shca_vport *vport, const uint8_t *mac)
 {
@@ -518,10 +518,10 @@ add(struct shca_eswitch *eswitch, const struct shca_eswitch_vport *conf, struct 
 		.end = { .wire.ops = &vport_ops, .eswitch = eswitch },
 		.port = conf->port,
 		.is_physical = conf->is_physical,
-		/* LX mlx5_esw_vport_enable: "Esw manager is trusted by default". */
+		/* Linux mlx5_esw_vport_enable: "Esw manager is trusted by default". */
 		.is_trusted = conf->is_trusted || conf->is_physical,
 		.is_promiscuous = conf->is_promiscuous,
-		/* LX esw_legacy_vport_acl_setup: the manager's vport has no ACL. */
+		/* Linux esw_legacy_vport_acl_setup: the manager's vport has no ACL. */
 		.checks_source = conf->checks_source && !conf->is_physical,
 		.ring = shca_ring_create(SHCA_ESWITCH_RING_LOG2),
 	};

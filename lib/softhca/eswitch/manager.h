@@ -8,10 +8,11 @@
  *     uplink ─────────────> port 4 ─┘   of the manager ───┴─ port 4 ──> uplink
  *
  * The switch itself has no rules, as after "devlink dev eswitch set ... mode switchdev": each frame
- * of a vport goes to the manager (LX eswitch_offloads.c, esw_add_fdb_miss_rule), and each frame of
- * the manager to the vport of the port that it was sent by (mlx5_eswitch_add_send_to_vport_rule).
- * Ports are numbered as Linux does, by the index of the vport + 1 (mlx5_ib ib_rep.c): the manager's
- * own vport, which nothing goes to, has port 1, functions follow, and the uplink is the last.
+ * of a vport goes to the manager (Linux eswitch_offloads.c, esw_add_fdb_miss_rule), and each frame
+ * of the manager to the vport of the port that it was sent by
+ * (mlx5_eswitch_add_send_to_vport_rule). Ports are numbered as Linux does, by the index of the
+ * vport + 1 (mlx5_ib ib_rep.c): the manager's own vport, which nothing goes to, has port 1,
+ * functions follow, and the uplink is the last.
  */
 #ifndef SHCA_ESWITCH_MANAGER_H
 #define SHCA_ESWITCH_MANAGER_H

@@ -25,7 +25,7 @@ struct shca_eswitch_end {
 	struct shca_eswitch *eswitch;
 };
 
-/** MLX5_VPORT_ADMIN_STATE_*: a representor's netdev sets its function's (LX en_rep.c,
+/** MLX5_VPORT_ADMIN_STATE_*: a representor's netdev sets its function's (Linux en_rep.c,
  * mlx5e_rep_open). */
 enum shca_vport_admin {
 	SHCA_VPORT_AUTO, /**< as the uplink */
@@ -40,7 +40,7 @@ struct shca_vport {
 	uint32_t port;                       /* of the manager: its representor's */
 	enum shca_vport_admin admin;
 	bool is_physical, is_trusted, checks_source;
-	/* The NIC vport context, which the function's netdev writes (LX en_fs.c,
+	/* The NIC vport context, which the function's netdev writes (Linux en_fs.c,
 	 * mlx5e_vport_context_update). */
 	bool is_promiscuous, is_allmulti;
 	bool is_resting; /* its device takes nothing: frames wait while there is room */

@@ -18,7 +18,7 @@ put_header(struct nlmsghdr *message, const struct shca_ethnl_call *call, uint16_
 	mnl_attr_nest_end(message, nest);
 }
 
-/** The padding of attributes is 0 (LX nla_reserve()), which libmnl leaves to its caller. */
+/** The padding of attributes is 0 (Linux nla_reserve()), which libmnl leaves to its caller. */
 static struct nlmsghdr *
 begin(const struct shca_ethnl_call *call, void *bytes, uint16_t type)
 {

@@ -33,7 +33,7 @@ flush(struct datagram *datagram)
 }
 
 /** Begin a message; a datagram that may be too full for it goes first. The padding of attributes is
- * 0 (LX nla_reserve()), which libmnl leaves to its caller. */
+ * 0 (Linux nla_reserve()), which libmnl leaves to its caller. */
 static int
 begin(struct datagram *datagram, const struct nlmsghdr *request, uint16_t type, uint16_t flags,
 	struct nlmsghdr **message)

@@ -42,8 +42,8 @@
 	ROW("np_cnp_sent")                                                                         \
 	ROW("rx_icrc_encapsulated")
 
-/** Of the performance management agent (LX core/sysfs.c pma_attrs_ext): traffic of RoCE, and what
- * InfiniBand's links count, which stays 0 on Ethernet. */
+/** Of the performance management agent (Linux core/sysfs.c pma_attrs_ext): traffic of RoCE, and
+ * what InfiniBand's links count, which stays 0 on Ethernet. */
 #define SHCA_TREE_PMA_COUNTERS(ROW)                                                                \
 	ROW("port_xmit_data")                                                                      \
 	ROW("port_rcv_data")                                                                       \

@@ -313,7 +313,7 @@ set_values(struct values *values, const struct shca_port_options *port, unsigned
 	SET(VALUE_ID_LOWER, "%04x", id);
 	SET(VALUE_ID_UPPER, "%04X", id);
 	SET(VALUE_TYPE, "MT%u", id);
-	/* Both are of one register (LX hw/mlx5/main.c, hw_rev_show). */
+	/* Both are of one register (Linux hw/mlx5/main.c, hw_rev_show). */
 	SET(VALUE_HW_REV, "%x", model->hw_ver);
 	SET(VALUE_REVISION, "0x%02x", model->hw_ver);
 	SET(VALUE_BOARD, "%s", model->board);
@@ -340,7 +340,7 @@ set_netdev(struct values *values, const struct shca_wire_options *kernel)
 	SET(VALUE_IFINDEX, "%u", has_netdev ? if_nametoindex(netdev) : 0);
 }
 
-/** Ports of an e-switch's manager and their netdevs have names as Linux gives them (LX
+/** Ports of an e-switch's manager and their netdevs have names as Linux gives them (Linux
  * en_rep.c/devlink_port.c): the uplink's p0, functions' pf0vf0 and so on. */
 static void
 set_port(struct values *values, const struct shca_options *options, unsigned int index,

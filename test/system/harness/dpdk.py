@@ -18,7 +18,7 @@ FLUSH_PULLS = _RELEASE >= {(23, 11): (23, 11, 7), (24, 11): (24, 11, 5), (25, 11
 
 # With its defaults the mlx5 driver of 25.11 registers one DevX umem for all send queues, also where the device has no
 # DevX and verbs make the queues (mlx5_dev_allocate_consec_tx_mem() looks at txq_mem_algn alone), so the port does not
-# start on any kernel without DevX (LX hw/mlx5/devx.c): test_intree_pmd.py shows it. This argument is the way around.
+# start on any kernel without DevX (Linux hw/mlx5/devx.c): test_intree_pmd.py shows it. This argument is the way around.
 INTREE_DEVARGS = "txq_mem_algn=0" if VERSION >= (25, 11) else ""
 
 

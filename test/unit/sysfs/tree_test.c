@@ -122,7 +122,7 @@ static const struct {
 	{ IB "0/ports/1/pkeys/0", "0xffff\n" },
 	{ IB "0/ports/1/hw_counters/out_of_buffer", "0\n" },
 	{ IB "0/ports/1/hw_counters/lifespan", "10\n" },
-	/* Of PMA (LX core/sysfs.c). */
+	/* Of PMA (Linux core/sysfs.c). */
 	{ IB "0/ports/1/counters/port_rcv_data", "0\n" },
 	{ IB "0/ports/1/counters/multicast_xmit_packets", "0\n" },
 	{ IB "0/ports/1/counters/VL15_dropped", "0\n" },

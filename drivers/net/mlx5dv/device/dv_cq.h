@@ -15,8 +15,9 @@
  * from the environment: MLX5_CQE_SIZE=128 comes from the user or from DPDK's mlx5 driver, which
  * sets it for the process where cache lines have 128 bytes (its
  * common/mlx5/linux/mlx5_common_os.c). Nothing reads CQEs of 128 bytes, as no device has only
- * those: Linux takes 64 of each and asks no capability (LXI cq.c create_cq_user()), and what the
- * card has of it is that the other half of the longer ones can be padding (cqe_128_always).
+ * those: Linux takes 64 of each and asks no capability (Linux hw/mlx5/cq.c create_cq_user()), and
+ * what the card has of it is that the other half of the longer ones can be padding
+ * (cqe_128_always).
  * @param cqe libmlx5 makes a ring of the next power of two above it
  * @param mini_format enum mlx5dv_cqe_comp_res_format; 0: not compressed
  * @param channel NULL: none

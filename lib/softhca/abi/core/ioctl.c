@@ -336,7 +336,7 @@ run_method(struct shca_bundle *bundle, const struct ib_uverbs_attr *requests, ui
 }
 
 /** @return whether the method is for a device that is there: one of the core's own that destroys is
- * not (LX core/rdma_core.c rdma_lookup_get_uobject(), core/uverbs_uapi.c
+ * not (Linux core/rdma_core.c rdma_lookup_get_uobject(), core/uverbs_uapi.c
  * uverbs_disassociate_api_pre()), and a command says so itself. */
 static bool
 needs_device(const struct shca_bundle *bundle)

@@ -99,8 +99,8 @@ query(struct shca_bundle *bundle)
 				  sizeof(dm->length));
 }
 
-/** No model has atomic operations that a program does by writing to device memory (LX hw/mlx5/dm.c
- * MLX5_IB_METHOD_DM_MAP_OP_ADDR, capability memic_operations). */
+/** No model has atomic operations that a program does by writing to device memory (Linux
+ * hw/mlx5/dm.c MLX5_IB_METHOD_DM_MAP_OP_ADDR, capability memic_operations). */
 static int
 map_op(struct shca_bundle *bundle)
 {

@@ -187,17 +187,17 @@ merge_rereg(const struct ib_uverbs_rereg_mr *request, const struct shca_mr_objec
 	return check_access(merged->access_flags);
 }
 
-/** Bits of access that a UMR WQE of the kernel can change (LX hw/mlx5/mr.c
+/** Bits of access that a UMR WQE of the kernel can change (Linux hw/mlx5/mr.c
  * can_use_umr_rereg_access; that of atomics since 6.10 and its stable releases). */
 #define CHANGED_IN_PLACE                                                                           \
 	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |                            \
 		IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC |                    \
 		IB_UVERBS_ACCESS_RELAXED_ORDERING)
-/** Pages for which the kernel's cache has its smallest keys (LX include/linux/mlx5/driver.h,
+/** Pages for which the kernel's cache has its smallest keys (Linux include/linux/mlx5/driver.h,
  * order 2). */
 #define LEAST_PAGES 4
 
-/** @return pages that a key of the kernel's cache has room for: a power of two (LX hw/mlx5/mr.c
+/** @return pages that a key of the kernel's cache has room for: a power of two (Linux hw/mlx5/mr.c
  * mr_cache_ent_from_order). */
 static uint64_t
 room_of_key(uint64_t bytes)
@@ -419,7 +419,7 @@ query(struct shca_bundle *bundle)
 	return ret;
 }
 
-/** A device without on-demand paging has no such operation (LX hw/mlx5/odp.c
+/** A device without on-demand paging has no such operation (Linux hw/mlx5/odp.c
  * mlx5_ib_odp_init_one()), for which the core asks before it looks at what is advised. */
 static int
 advise(struct shca_bundle *bundle)

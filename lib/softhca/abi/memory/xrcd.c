@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* XRC domains: those of a file are shared by all that open it (LX core/uverbs_cmd.c). */
+/* XRC domains: those of a file are shared by all that open it (Linux core/uverbs_cmd.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -292,7 +292,7 @@ shca_cq_write_resize(struct shca_write *write)
 	return shca_user_write(write->out, &response, sizeof(response));
 }
 
-/** Moderation is the only thing to modify (LX core/uverbs_cmd.c ib_uverbs_ex_modify_cq,
+/** Moderation is the only thing to modify (Linux core/uverbs_cmd.c ib_uverbs_ex_modify_cq,
  * hw/mlx5/cq.c mlx5_ib_modify_cq). */
 int
 shca_cq_write_modify(struct shca_write *write)

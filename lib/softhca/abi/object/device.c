@@ -47,9 +47,10 @@ static_assert((int)UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS ==
 #define BF_REG_BYTES  512
 #define CACHE_LINE    64
 #define LOG_UAR_BYTES 12
-/* LX mlx5_query_max_pkeys(): of the device, 128 << pkey_table_size; a RoCE port has one of them. */
+/* Linux mlx5_query_max_pkeys(): of the device, 128 << pkey_table_size; a RoCE port has one of
+ * them. */
 #define MAX_PKEYS    128
-#define VPORT_UPLINK 0xffff /* PRM, as LX include/linux/mlx5/vport.h has it */
+#define VPORT_UPLINK 0xffff /* PRM, as Linux include/linux/mlx5/vport.h has it */
 #define RAW_PACKET   (1u << IBV_QPT_RAW_PACKET)
 
 /** A function has an event queue a CPU. */
@@ -218,10 +219,10 @@ fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *re
 		.max_cq = model->max_cq,
 		.max_cqe = model->max_cqe,
 		.max_mr = model->max_mr,
-		/* LX mlx5_ib_query_device: keys of either kind. */
+		/* Linux mlx5_ib_query_device: keys of either kind. */
 		.max_mw = model->max_mr,
 		.max_pd = model->max_pd,
-		/* LX mlx5_ib_query_device: a WQE's first segment is the next one's index. */
+		/* Linux mlx5_ib_query_device: a WQE's first segment is the next one's index. */
 		.max_srq = model->max_wq_type_rq,
 		.max_srq_wr = model->max_recv_wr - 1,
 		.max_srq_sge = model->max_rq_desc_bytes / 16u - 1,
@@ -233,7 +234,7 @@ fill_device(const struct shca_file *file, struct ib_uverbs_query_device_resp *re
 		.max_qp_init_rd_atom = SHCA_MAX_RD_ATOMIC,
 		.max_res_rd_atom = SHCA_MAX_RD_ATOMIC * model->max_qp,
 		.atomic_cap = IBV_ATOMIC_HCA,
-		.max_ah = INT32_MAX, /* LX mlx5_ib_query_device */
+		.max_ah = INT32_MAX, /* Linux mlx5_ib_query_device */
 		.local_ca_ack_delay = SHCA_ACK_DELAY,
 		.phys_port_cnt = (uint8_t)shca_conf_nb_ports(shca_device_conf(file->dev)),
 	};
@@ -414,7 +415,7 @@ shca_device_write_query_port(struct shca_write *write)
 	return ret != 0 ? ret : shca_user_write(write->out, &response, sizeof(response));
 }
 
-/** What an e-switch's manager is told of a port's vport (LX hw/mlx5/std_types.c
+/** What an e-switch's manager is told of a port's vport (Linux hw/mlx5/std_types.c
  * fill_switchdev_info()). Firmware numbers the functions of a card (vhca_id): here the manager,
  * which is vport 0, and each other by its vport. No rule finds packets of a vport by metadata
  * (reg_c0), and software steering, which needs addresses of device memory, is not there. */

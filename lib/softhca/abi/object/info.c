@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which objects a file has (LX core/uverbs_std_types_device.c, UVERBS_METHOD_INFO_HANDLES). */
+/* Which objects a file has (Linux core/uverbs_std_types_device.c, UVERBS_METHOD_INFO_HANDLES). */
 #include <errno.h>
 #include <stdlib.h>
 

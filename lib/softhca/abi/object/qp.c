@@ -415,7 +415,7 @@ create_hash(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_
 }
 
 /** As the handler of core/uverbs_std_types_qp.c: what each type names, and what it must not. Raw
- * packets have no shared receive queues (LX hw/mlx5/qp.c create_qp). */
+ * packets have no shared receive queues (Linux hw/mlx5/qp.c create_qp). */
 static bool
 has_right_others(const struct shca_qp_object *qp)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OPEN_QP (LX core/uverbs_cmd.c ib_uverbs_open_qp()): an XRC target once more. */
+/* OPEN_QP (Linux core/uverbs_cmd.c ib_uverbs_open_qp()): an XRC target once more. */
 #include <errno.h>
 
 #include "abi/memory/classes.h"

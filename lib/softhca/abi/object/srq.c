@@ -18,7 +18,7 @@ static_assert(sizeof(struct mlx5_ib_create_srq) == 32, "as rdma-core 44 has it")
 
 #define SEGMENT_BYTES    16       /* next, and data */
 #define UIDX_DEFAULT     0xffffff /* MLX5_IB_DEFAULT_UIDX: stands for none */
-#define STRIDE_BYTES_MIN 32       /* LX hw/mlx5/srq.c mlx5_ib_create_srq */
+#define STRIDE_BYTES_MIN 32       /* Linux hw/mlx5/srq.c mlx5_ib_create_srq */
 
 static void
 on_event(void *owner, enum shca_event event)

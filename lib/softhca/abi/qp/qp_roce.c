@@ -42,7 +42,7 @@ on_event(void *owner, enum shca_event event)
 {
 	struct shca_qp_object *qp = owner;
 
-	/* All that have it open are told (LX core/verbs.c __ib_shared_qp_event_handler()). */
+	/* All that have it open are told (Linux core/verbs.c __ib_shared_qp_event_handler()). */
 	do {
 		if (shca_eventq_send_async(qp->async, qp->object.user_handle, event))
 			qp->nb_async_events++;
@@ -83,7 +83,7 @@ shca_qp_create_roce(
 		return -EOPNOTSUPP;
 	if (nb_wqes == 0)
 		qp->cap.max_recv_wr = qp->cap.max_recv_sge = 0;
-	/* One buffer: receive queue, then send queue (LX hw/mlx5/qp.c _create_user_qp). */
+	/* One buffer: receive queue, then send queue (Linux hw/mlx5/qp.c _create_user_qp). */
 	rq_bytes = (uint64_t)nb_wqes << shift;
 	sq_bytes = (uint64_t)request->sq_wqe_count * WQEBB_BYTES;
 	if ((nb_wqes & (nb_wqes - 1)) != 0 || qp->rwq_ind != NULL)

@@ -18,7 +18,7 @@
 
 /** @return whether the type of queue pair has a transport that is there. */
 bool shca_qp_is_roce(uint64_t type);
-/** @return whether it may have receive WQEs of its own (LX hw/mlx5/qp.c qp_has_rq). */
+/** @return whether it may have receive WQEs of its own (Linux hw/mlx5/qp.c qp_has_rq). */
 static inline bool
 shca_qp_has_rq(const struct shca_qp_object *qp)
 {

@@ -9,7 +9,7 @@
 #include "hw/roce/group.h"
 
 #define NB_STATES (IBV_QPS_ERR + 1)
-/** Of Linux' routes, unless told otherwise (LX net/ip.h IPDEFTTL, IPV6_DEFAULT_HOPLIMIT). */
+/** Of Linux' routes, unless told otherwise (net/ip.h IPDEFTTL, IPV6_DEFAULT_HOPLIMIT). */
 #define ROUTE_HOPS 64
 
 /** The QP as verbs have it: an error in between changes the state. */
@@ -54,8 +54,9 @@ check_mask(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *re
 	return 0;
 }
 
-/** A claim chooses the command (LX hw/mlx5/qp.c __mlx5_ib_modify_qp(), optab), and firmware refuses
- * one for another state than the queue pair's (BAD_QP_STATE_ERR, -EINVAL by mlx5_core's cmd.c). */
+/** A claim chooses the command (Linux hw/mlx5/qp.c __mlx5_ib_modify_qp(), optab), and firmware
+ * refuses one for another state than the queue pair's (BAD_QP_STATE_ERR, -EINVAL by mlx5_core's
+ * cmd.c). */
 static int
 check_claim(const struct shca_qp_object *qp, uint32_t from)
 {
@@ -68,7 +69,7 @@ check_claim(const struct shca_qp_object *qp, uint32_t from)
 	return -EINVAL;
 }
 
-/** LX rdma_is_port_valid(). */
+/** Linux rdma_is_port_valid(). */
 static bool
 is_port(const struct shca_file *file, uint8_t port)
 {
@@ -137,7 +138,7 @@ udp_source(uint32_t flow_label, uint32_t qpn, uint32_t dest_qpn)
 }
 
 /** @return whether Linux asks its routes for the way, whose hop limit then replaces the program's
- * (LX core/verbs.c ib_resolve_eth_dmac(), ib_resolve_unicast_gid_dmac()). */
+ * (Linux core/verbs.c ib_resolve_eth_dmac(), ib_resolve_unicast_gid_dmac()). */
 static bool
 is_routed(const struct shca_roce_path *path)
 {
@@ -176,7 +177,7 @@ take_path(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *req
 	return shca_gid_resolve(dev, dest->dgid, path->dmac);
 }
 
-/** The device has resources for a power of two of reads (LX hw/mlx5/qp.c __mlx5_ib_modify_qp(),
+/** The device has resources for a power of two of reads (Linux hw/mlx5/qp.c __mlx5_ib_modify_qp(),
  * log_sra_max and log_rra_max). */
 static uint32_t
 depth_of(uint8_t asked)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * XRC targets that are open more than once, by files that have their domain in common: each has an
- * object of its own, and the queue pair goes when the last of them does (LX core/verbs.c
+ * object of its own, and the queue pair goes when the last of them does (Linux core/verbs.c
  * ib_open_qp(), __ib_destroy_shared_qp()). One of the objects has the queue pair and its states.
  */
 #include "abi/qp/qp_share.h"

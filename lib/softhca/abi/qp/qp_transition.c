@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of queue pairs' states (LX core/verbs.c qp_state_table; IBTA 11.2.5.2, tables 91 to
- * 97), as far as mlx5_ib has a command for a step (LX hw/mlx5/qp.c __mlx5_ib_modify_qp(), optab):
- * none leads to SQD, which is only for firmware to enter, so there is none from it either. */
+/* The table of queue pairs' states (Linux core/verbs.c qp_state_table; IBTA 11.2.5.2, tables 91 to
+ * 97), as far as mlx5_ib has a command for a step (Linux hw/mlx5/qp.c __mlx5_ib_modify_qp(),
+ * optab): none leads to SQD, which is only for firmware to enter, so there is none from it
+ * either. */
 #include "abi/qp/qp_transition.h"
 
 #define NB_STATES (IBV_QPS_ERR + 1)

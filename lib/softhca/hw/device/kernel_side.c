@@ -13,7 +13,7 @@ shca_kernel_side(struct shca_device *dev)
 	return &dev->kernel_side;
 }
 
-/** A representor's netdev gets all frames of its vport (LX eswitch_offloads.c,
+/** A representor's netdev gets all frames of its vport (Linux eswitch_offloads.c,
  * mlx5_eswitch_create_vport_rx_rule). */
 void
 shca_kernel_side_filter(struct shca_device *dev)

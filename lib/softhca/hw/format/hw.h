@@ -5,8 +5,9 @@
  *
  * infiniband/mlx5dv.h defines most of them; the rest is here with its source. The driver has its
  * own statement (drivers/net/mlx5dv/base/hw.h), so that one wrong constant cannot hide in both
- * halves. Sources: PRM is Mellanox Adapters Programmer's Reference Manual; LX the Linux tree; DPDK
- * 22.11's drivers/common/mlx5/mlx5_prm.h. All fields are big-endian in memory.
+ * halves. Sources: PRM is Mellanox Adapters Programmer's Reference Manual; mlx5/ in Linux is
+ * include/linux/mlx5/; DPDK 22.11's drivers/common/mlx5/mlx5_prm.h. All fields are big-endian in
+ * memory.
  */
 #ifndef SHCA_HW_FORMAT_HW_H
 #define SHCA_HW_FORMAT_HW_H
@@ -24,8 +25,8 @@
 #define SHCA_WQE_MAX_BYTES (SHCA_WQE_MAX_DS * SHCA_DS_BYTES)
 #define SHCA_WQEBB_BYTES   MLX5_SEND_WQE_BB
 
-#define SHCA_OPCODE_ENHANCED_MPSW 0x29 /**< LX mlx5/device.h MLX5_OPCODE_ENHANCED_MPSW */
-#define SHCA_OPCODE_DUMP          0x23 /**< LX mlx5/device.h MLX5_OPCODE_DUMP */
+#define SHCA_OPCODE_ENHANCED_MPSW 0x29 /**< Linux mlx5/device.h MLX5_OPCODE_ENHANCED_MPSW */
+#define SHCA_OPCODE_DUMP          0x23 /**< Linux mlx5/device.h MLX5_OPCODE_DUMP */
 #define SHCA_OPMOD_MPW            1 /**< of TSO: the old multi-packet form (DPDK MLX5_OPC_MOD_MPW) */
 #define SHCA_MPW_MAX_FRAMES       6 /**< of the old form (DPDK MLX5_MPW_MAX_PACKETS) */
 
@@ -44,20 +45,20 @@ enum shca_ce {
 	SHCA_CE_ALWAYS_AND_EQE = 3,
 };
 
-/** Bits of the ethernet segment's cs_flags; the inner ones from LX mlx5/qp.h. */
+/** Bits of the ethernet segment's cs_flags; the inner ones from Linux mlx5/qp.h. */
 #define SHCA_ETH_CSUM_L3_INNER 0x10
 #define SHCA_ETH_CSUM_L4_INNER 0x20
 #define SHCA_ETH_CSUM_L3       MLX5_ETH_WQE_L3_CSUM
 #define SHCA_ETH_CSUM_L4       MLX5_ETH_WQE_L4_CSUM
 
-/** Bits of the ethernet segment's swp_flags; the segment has them and the offsets as LX mlx5/qp.h
- * MLX5_ETH_WQE_SWP_* says. */
+/** Bits of the ethernet segment's swp_flags; the segment has them and the offsets as Linux
+ * mlx5/qp.h MLX5_ETH_WQE_SWP_* says. */
 #define SHCA_SWP_INNER_L3_IPV6 0x01
 #define SHCA_SWP_INNER_L4_UDP  0x02
 #define SHCA_SWP_OUTER_L3_IPV6 0x10
 #define SHCA_SWP_OUTER_L4_UDP  0x20
 
-/** In place of inline_hdr_sz: insert a tag, C-VLAN or S-VLAN (LX mlx5/qp.h
+/** In place of inline_hdr_sz: insert a tag, C-VLAN or S-VLAN (Linux mlx5/qp.h
  * MLX5_ETH_WQE_INSERT_VLAN). */
 #define SHCA_ETH_INSERT_VLAN 0x8000
 #define SHCA_ETH_SVLAN       0x0001
@@ -83,11 +84,12 @@ static_assert(sizeof(struct mlx5_wqe_data_seg) == SHCA_DS_BYTES, "data segment")
 /** @} */
 
 /** @{ CQE. */
-/** A timestamp of the real-time clock: seconds above, nanoseconds below (LX mlx5/core/lib/clock.h
- * REAL_TIME_TO_NS). */
+/** A timestamp of the real-time clock: seconds above, nanoseconds below (Linux
+ * mlx5/core/lib/clock.h REAL_TIME_TO_NS). */
 #define SHCA_CQE_REAL_TIME(ns) ((ns) / 1000000000 << 32 | (ns) % 1000000000)
 
-/** An Ethernet CQE (LX mlx5/device.h struct mlx5_cqe64, whose names mlx5dv.h gives for InfiniBand).
+/** An Ethernet CQE (Linux mlx5/device.h struct mlx5_cqe64, whose names mlx5dv.h gives for
+ * InfiniBand).
  */
 struct shca_cqe {
 	uint8_t pkt_info; /**< SHCA_CQE_TUNNELED, SHCA_CQE_OUTER_IPV6 */
@@ -136,7 +138,7 @@ struct shca_cqe_error {
 	uint8_t op_own;
 };
 
-/** Of a datagram, its network header (LX mlx5/device.h MLX5_CQE_ROCE_L3_HEADER_TYPE_*). */
+/** Of a datagram, its network header (Linux mlx5/device.h MLX5_CQE_ROCE_L3_HEADER_TYPE_*). */
 enum {
 	SHCA_CQE_ROCE_GRH = 0,
 	SHCA_CQE_ROCE_IPV6 = 1,
@@ -162,9 +164,9 @@ SHCA_SAME_OFFSET(shca_cqe, timestamp, mlx5_cqe64, timestamp);
 SHCA_SAME_OFFSET(shca_cqe, sop_drop_qpn, mlx5_cqe64, sop_drop_qpn);
 SHCA_SAME_OFFSET(shca_cqe, wqe_counter, mlx5_cqe64, wqe_counter);
 SHCA_SAME_OFFSET(shca_cqe, op_own, mlx5_cqe64, op_own);
-static_assert(offsetof(struct shca_cqe, rss_hash) == 12, "LX mlx5_cqe64.rss_hash_result");
-static_assert(offsetof(struct shca_cqe, rss_hash_type) == 16, "LX mlx5_cqe64.rss_hash_type");
-static_assert(offsetof(struct shca_cqe, checksum) == 20, "LX mlx5_cqe64.check_sum");
+static_assert(offsetof(struct shca_cqe, rss_hash) == 12, "Linux mlx5_cqe64.rss_hash_result");
+static_assert(offsetof(struct shca_cqe, rss_hash_type) == 16, "Linux mlx5_cqe64.rss_hash_type");
+static_assert(offsetof(struct shca_cqe, checksum) == 20, "Linux mlx5_cqe64.check_sum");
 static_assert(sizeof(struct shca_cqe_error) == SHCA_CQE_BYTES, "error CQE");
 static_assert(sizeof(struct mlx5_err_cqe) == sizeof(struct shca_cqe_error), "error CQE");
 SHCA_SAME_OFFSET(shca_cqe_error, user_index, mlx5_err_cqe, srqn);
@@ -187,7 +189,7 @@ SHCA_SAME_OFFSET(shca_cqe_error, op_own, mlx5_err_cqe, op_own);
 #define SHCA_CQE_TUNNELED   0x01
 #define SHCA_CQE_OUTER_IPV6 0x02
 
-/** l4_hdr_type (LX mlx5/device.h, CQE_L3_HDR_TYPE_*, CQE_L4_HDR_TYPE_*, get_cqe_...). */
+/** l4_hdr_type (Linux mlx5/device.h, CQE_L3_HDR_TYPE_*, CQE_L4_HDR_TYPE_*, get_cqe_...). */
 #define SHCA_CQE_CV       0x01 /**< a C-VLAN tag was stripped */
 #define SHCA_CQE_IP_EXT   0x02
 #define SHCA_CQE_L3_SHIFT 2
@@ -201,7 +203,7 @@ enum shca_cqe_l4 {
 	SHCA_CQE_L4_TCP_ACK = 4,
 };
 
-/** rss_hash_type (LX mlx5/device.h, CQE_RSS_HTYPE_*). */
+/** rss_hash_type (Linux mlx5/device.h, CQE_RSS_HTYPE_*). */
 #define SHCA_RSS_TYPE_IPV4 (1 << 2)
 #define SHCA_RSS_TYPE_IPV6 (2 << 2)
 #define SHCA_RSS_TYPE_TCP  (1 << 6)
@@ -209,7 +211,7 @@ enum shca_cqe_l4 {
 #define SHCA_RSS_TYPE_SPI  (3 << 6)
 /** @} */
 
-/** @{ Words of a CQ's doorbell record (LX mlx5/cq.h), and of the word that arms it. */
+/** @{ Words of a CQ's doorbell record (Linux mlx5/cq.h), and of the word that arms it. */
 #define SHCA_CQ_DBR_CI        0
 #define SHCA_CQ_DBR_ARM       1
 #define SHCA_CQ_ARM_CI_MASK   0xffffff

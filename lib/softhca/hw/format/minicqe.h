@@ -10,7 +10,7 @@
  * The title is the first completion, with format 3 and N in byte_count; mini 0 describes the same
  * completion. Fields that a mini CQE lacks come from the title, so only completions that agree in
  * these fields share a block; wqe_counter increases by one, or by the strides of the completion
- * before. The device leaves slots between the arrays unwritten. (LX en_rx.c mlx5e_decompress_cqe
+ * before. The device leaves slots between the arrays unwritten. (Linux en_rx.c mlx5e_decompress_cqe
  * and mlx5e_read_mini_arr_slot; DPDK mlx5_rx.c mlx5_rx_poll_len.)
  */
 #ifndef SHCA_HW_FORMAT_MINICQE_H
@@ -35,7 +35,7 @@ enum shca_mini_format {
 	SHCA_MINI_CSUM_STRIDX,
 };
 
-/** LX mlx5/device.h struct mlx5_mini_cqe8. */
+/** Linux mlx5/device.h struct mlx5_mini_cqe8. */
 struct shca_minicqe {
 	union {
 		__be32 rss_hash;

@@ -56,7 +56,7 @@ is_old_refused(const struct shca_wqe *wqe, const struct shca_model *model)
 	return is_refused;
 }
 
-/** LX en_accel/ktls_tx.c, mlx5e_dump_wqe: one pointer segment, and drivers send nothing else. */
+/** Linux en_accel/ktls_tx.c, mlx5e_dump_wqe: one pointer segment, and drivers send nothing else. */
 static bool
 is_dump_refused(const struct shca_wqe *wqe, const struct shca_model *model)
 {
@@ -143,8 +143,8 @@ shca_opcode_find(uint8_t opcode, uint8_t opmod)
 	return NULL;
 }
 
-/** @return whether the headers that @p mode demands are inlined, as far as the frame has them (LX
- * en_tx.c, mlx5e_calc_min_inline). */
+/** @return whether the headers that @p mode demands are inlined, as far as the frame has them
+ * (Linux en_tx.c, mlx5e_calc_min_inline). */
 static bool
 has_headers(const struct shca_wqe *wqe, enum shca_min_inline mode)
 {

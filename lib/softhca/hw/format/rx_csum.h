@@ -101,7 +101,7 @@ shca_rx_csum_l4_sum(const uint8_t *bytes, const struct shca_headers *headers)
 }
 
 /**
- * IPv6 has no header checksum and counts as good (LX en_rx.c mlx5e_handle_csum wants the bit).
+ * IPv6 has no header checksum and counts as good (Linux en_rx.c mlx5e_handle_csum wants the bit).
  *
  * @param l3_sum of the IP header
  */

@@ -91,7 +91,7 @@ shca_swp_apply(const struct shca_swp *swp, struct shca_packet *packet)
 	};
 
 	add(packet, &outer, &packet->outer);
-	/* Drivers give headers without a tunnel as inner ones, too (LX en_accel.h
+	/* Drivers give headers without a tunnel as inner ones, too (Linux en_accel.h
 	 * mlx5e_set_eseg_swp). */
 	if (inner.l3 != packet->outer.l3_offset)
 		add(packet, &inner, &packet->inner);

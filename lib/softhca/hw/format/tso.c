@@ -47,7 +47,7 @@ has_no_length(const uint8_t *frame, const struct shca_headers *headers)
 		shca_bytes_load16(frame + headers->l3_offset + IPV6_LENGTH_OFFSET) == 0;
 }
 
-/** Drivers may leave it 0, as LSO v2 asks for (LX en_tx.c, mlx5e_sq_xmit_wqe). */
+/** Drivers may leave it 0, as LSO v2 asks for (Linux en_tx.c, mlx5e_sq_xmit_wqe). */
 void
 shca_tso_parse(uint8_t *frame, uint32_t length, struct shca_packet *packet)
 {

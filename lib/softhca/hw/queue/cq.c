@@ -231,7 +231,7 @@ compress(struct shca_cq *cq, const struct shca_cqe *cqe)
 bool
 shca_cq_has_clock(const struct shca_cq *cq)
 {
-	/* LX hw/mlx5/qp.c get_ts_format. */
+	/* Linux hw/mlx5/qp.c get_ts_format. */
 	if (cq->attr.real_time)
 		return cq->dev->conf.has_rtc;
 	return !cq->attr.timestamps || !is_real_time_only(cq->dev);

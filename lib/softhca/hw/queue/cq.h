@@ -20,8 +20,8 @@ uint32_t shca_cq_number(const struct shca_cq *cq);
 const uint8_t *shca_cq_ring(const struct shca_cq *cq);
 /** Move to another ring, as ibv_resize_cq: writes the RESIZE CQE into the old one. */
 int shca_cq_resize(struct shca_cq *cq, uint8_t *ring, uint32_t nb_cqes, uint32_t cqe_bytes);
-/** Hold events back from now on, or with a zero no more (LX mlx5_ifc.h cqc: cq_period, from event
- * to event, and cq_max_count). */
+/** Hold events back from now on, or with a zero no more (Linux mlx5_ifc.h cqc: cq_period, from
+ * event to event, and cq_max_count). */
 void shca_cq_moderate(struct shca_cq *cq, const struct shca_cq_moderation *moderation);
 /** @} */
 

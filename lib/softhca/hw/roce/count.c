@@ -88,7 +88,7 @@ const char *const shca_roce_traffic_names[SHCA_NB_ROCE_TRAFFIC] = { "port_xmit_d
 	"port_xmit_packets", "unicast_xmit_packets", "multicast_xmit_packets", "port_rcv_data",
 	"port_rcv_packets", "unicast_rcv_packets", "multicast_rcv_packets" };
 
-/** Data is in words of 4 octets (LX mlx5_ib mad.c pma_cnt_ext_assign()). */
+/** Data is in words of 4 octets (Linux mlx5_ib mad.c pma_cnt_ext_assign()). */
 static void
 get_traffic(const struct shca_roce_traffic traffic[2], uint64_t count[SHCA_NB_ROCE_TRAFFIC / 2])
 {

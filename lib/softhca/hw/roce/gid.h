@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The GIDs of a port (IBTA A16.4, A17.4; LX core/roce_gid_mgmt.c): the link-local one of its MAC,
- * which is its netdev's, and the addresses of the netdev beside it, IPv4 ones mapped; each as RoCE
- * v1 and as v2. An entry keeps its index as long as its address is there. And the active MTU, which
- * is the netdev's too.
+ * The GIDs of a port (IBTA A16.4, A17.4; Linux core/roce_gid_mgmt.c): the link-local one of its
+ * MAC, which is its netdev's, and the addresses of the netdev beside it, IPv4 ones mapped; each as
+ * RoCE v1 and as v2. An entry keeps its index as long as its address is there. And the active MTU,
+ * which is the netdev's too.
  */
 #ifndef SHCA_HW_ROCE_GID_H
 #define SHCA_HW_ROCE_GID_H
@@ -42,7 +42,7 @@ int shca_gid_find_source(struct shca_device *dev, const uint8_t gid[16], uint8_t
 #define SHCA_MTU_BYTES(mtu) (128u << (mtu))
 /**
  * The port's active MTU as enum ibv_mtu: what of the netdev's MTU is left for a payload behind all
- * headers (LX rdma/ib_addr.h iboe_get_mtu), 0 where that is less than the least; and without a
+ * headers (Linux rdma/ib_addr.h iboe_get_mtu), 0 where that is less than the least; and without a
  * netdev as beside one of 1500 bytes. The device lock is held.
  */
 uint8_t shca_gid_port_mtu(const struct shca_device *dev);

@@ -15,7 +15,7 @@ struct shca_roce_qp;
 #define SHCA_GROUP_QPS 240
 #define SHCA_NB_GROUPS 2097152
 
-/** @return whether a GID is a group's (LX rdma_is_multicast_addr()). */
+/** @return whether a GID is a group's (Linux rdma_is_multicast_addr()). */
 static inline bool
 shca_group_is(const uint8_t gid[16])
 {

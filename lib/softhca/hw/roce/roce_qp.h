@@ -15,7 +15,8 @@ struct shca_device;
 struct shca_frame;
 struct shca_roce_qp;
 
-/** Reads and atomics that a queue pair may have under way (LX mlx5_core max_rd_atomic: log 4). */
+/** Reads and atomics that a queue pair may have under way (Linux mlx5_core max_rd_atomic: log
+ * 4). */
 #define SHCA_MAX_RD_ATOMIC 16
 
 enum shca_roce_type {

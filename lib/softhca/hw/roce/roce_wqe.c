@@ -20,7 +20,7 @@ enum parts {
 	UMR = 1 << 2,
 };
 
-/** One row an opcode (LX mlx5/device.h). */
+/** One row an opcode (Linux mlx5/device.h). */
 static const struct row {
 	uint8_t opcode;
 	enum shca_wr_kind kind;

@@ -12,7 +12,7 @@
 #include "hw/roce/gid.h"
 #include "transport/engine/host.h"
 
-/** Bytes of a message, at most: the port's max_msg_sz (LX mlx5_core log_max_msg, which
+/** Bytes of a message, at most: the port's max_msg_sz (Linux mlx5_core log_max_msg, which
  * hw/mlx5/qp.c gives to each queue pair). */
 #define SHCA_ROCE_MESSAGE_MAX (1u << 30)
 

@@ -14,7 +14,7 @@
 #include "transport/engine/requester.h"
 #include "transport/engine/responder.h"
 
-/** The only partition: the default one, with full membership (LX mlx5_ib on Ethernet). */
+/** The only partition: the default one, with full membership (Linux mlx5_ib on Ethernet). */
 #define SHCA_ROCE_PKEY 0xffff
 
 /** A receive WQE that a message has taken. */

@@ -174,7 +174,7 @@ struct shca_cq_moderation {
 	uint16_t count, period_us; /**< one of them 0: with each completion */
 };
 
-/** LX mlx5/cq.h MLX5_MAX_CQ_PERIOD. */
+/** Linux mlx5/cq.h MLX5_MAX_CQ_PERIOD. */
 #define SHCA_CQ_PERIOD_MAX_US 4095
 
 /** Receive queue: a WQ, or the RQ of a raw packet QP. */

@@ -54,7 +54,7 @@ struct shca_cq {
 	bool armed, has_fired;
 	uint8_t fired_sn;      /**< sequence number of the arm that fired last */
 	uint32_t solicited_pi; /**< pi after the last completion that counts as solicited */
-	/** @{ pi and solicited_pi when an event was made last (LX mlx5_ifc.h cqc:
+	/** @{ pi and solicited_pi when an event was made last (Linux mlx5_ifc.h cqc:
 	 * last_notified_index, last_solicit_index). */
 	uint32_t notified_pi, notified_solicited_pi;
 	/** @} */

@@ -2,7 +2,7 @@
 /**
  * @file
  * What went wrong with queue pairs of a transport, and what they were asked for, by mlx5's names
- * (LX mlx5_ib counters.c). A completion with flush error is one with error, too.
+ * (Linux mlx5_ib counters.c). A completion with flush error is one with error, too.
  */
 #ifndef SHCA_HW_STATE_ROCE_COUNT_H
 #define SHCA_HW_STATE_ROCE_COUNT_H

@@ -171,7 +171,7 @@ test_waiting(void **state)
 	take_back(rig);
 }
 
-/** What was of a device that has gone is there to be destroyed, and for nothing else (LX
+/** What was of a device that has gone is there to be destroyed, and for nothing else (Linux
  * core/rdma_core.c rdma_lookup_get_uobject()). */
 static void
 test_dead(void **state)

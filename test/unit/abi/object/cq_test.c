@@ -57,7 +57,7 @@ test_create_cq(void **state)
 	}
 }
 
-/** LX create_cq_user, mini_cqe_res_format_to_hw. */
+/** Linux create_cq_user, mini_cqe_res_format_to_hw. */
 static void
 test_compression_and_padding(void **state)
 {

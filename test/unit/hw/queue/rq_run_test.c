@@ -72,7 +72,7 @@ send_burst(struct rig *rig, struct burst *burst, unsigned int number)
 	rig_forget(&rig->wire);
 }
 
-/** The device leaves slots of a block unwritten: take away what they had before (LX en_rx.c
+/** The device leaves slots of a block unwritten: take away what they had before (Linux en_rx.c
  * mlx5e_cqes_update_owner). */
 static void
 forget_slots(struct rig_cq *cq, unsigned int nb)
@@ -84,7 +84,7 @@ forget_slots(struct rig_cq *cq, unsigned int nb)
 	}
 }
 
-/** Completions as a driver unpacks them (LX en_rx.c mlx5e_decompress_cqe). */
+/** Completions as a driver unpacks them (Linux en_rx.c mlx5e_decompress_cqe). */
 static unsigned int
 unpack(struct rig *rig, enum shca_mini_format format, struct shca_cqe *cqe)
 {

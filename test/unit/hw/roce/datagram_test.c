@@ -179,7 +179,7 @@ a_damaged_one_does_not_turn_away_the_next(void **state)
 		group_datagram(&end, groups[i], true);
 		assert_true(rig_poll(&end.rig.rx, &cqe));
 		assert_int_equal(be32toh(cqe.byte_count), GRH + BYTES);
-		/* A GRH, and whose addresses are in it: LX mlx5_ib handle_responder(). */
+		/* A GRH, and whose addresses are in it: Linux mlx5_ib handle_responder(). */
 		assert_int_equal(be32toh(cqe.flags_rqpn) >> 24, i == 0 ? 0x11 : 0x12);
 		disconnect_end(&end);
 	}

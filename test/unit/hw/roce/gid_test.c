@@ -184,7 +184,7 @@ are_resolved(void **state)
 	rig_close(&rig);
 }
 
-/** IBTA has payloads of 256 to 4096 bytes; headers take 96 (LX rdma/ib_addr.h iboe_get_mtu). */
+/** IBTA has payloads of 256 to 4096 bytes; headers take 96 (Linux rdma/ib_addr.h iboe_get_mtu). */
 static void
 the_mtu_follows_the_netdev(void **state)
 {

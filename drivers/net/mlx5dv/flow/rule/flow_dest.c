@@ -100,7 +100,7 @@ dest_qp_create(struct mdv_port *port, struct mdv_flow_dest *dest)
 	/* The flag is tunneled_offload_en of the TIR: completions tell of inner headers and their
 	 * checksums (rdma-core man mlx5dv_create_qp), whatever the hash is of. The kernel refuses
 	 * inner fields without it, and the flag where the device has no such tunnel: the same
-	 * function. Linux's own TIRs have it, too (LX en_rx_res.c). */
+	 * function. Linux's own TIRs have it, too (en_rx_res.c). */
 	struct mlx5dv_qp_init_attr tunnel = {
 		.comp_mask = MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
 		.create_flags = MLX5DV_QP_CREATE_TUNNEL_OFFLOADS,

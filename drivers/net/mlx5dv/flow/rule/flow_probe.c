@@ -225,8 +225,8 @@ probe_answer(
 
 /**
  * Linux makes what takes a tunnel off for an e-switch's manager, too, and no table with the right
- * to use it (LXI fs.c get_flow_table(), is_rep): of a device with several ports a rule tells. It is
- * not in the first table, which has the entries before it written again.
+ * to use it (Linux hw/mlx5/fs.c get_flow_table(), is_rep): of a device with several ports a rule
+ * tells. It is not in the first table, which has the entries before it written again.
  * @return 0 or a negative errno
  */
 static int
