@@ -437,7 +437,7 @@ shca_user_read(const struct shca_user_buffer *buffer, size_t offset, void *to, s
 }
 
 int
-shca_user_is_clear(const struct shca_user_buffer *buffer, size_t offset)
+shca_user_check_clear(const struct shca_user_buffer *buffer, size_t offset)
 {
 	uint8_t bytes[256];
 

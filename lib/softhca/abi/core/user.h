@@ -149,7 +149,7 @@ int shca_user_borrow_socket(ino_t inode, int likely);
  */
 int shca_user_read(const struct shca_user_buffer *buffer, size_t offset, void *to, size_t length);
 /** @return 0 when all bytes from @p offset on are zero, else -EOPNOTSUPP; -EFAULT. */
-int shca_user_is_clear(const struct shca_user_buffer *buffer, size_t offset);
+int shca_user_check_clear(const struct shca_user_buffer *buffer, size_t offset);
 /**
  * Answer with @p length bytes: cut to the buffer, or followed by zeros to its end.
  * @return 0 or -EFAULT.

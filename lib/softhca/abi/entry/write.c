@@ -148,7 +148,7 @@ inject_fault(const struct shca_write *write, uint32_t command)
 static int
 check_rest(const struct command *command, const struct shca_write *write)
 {
-	return shca_user_is_clear(
+	return shca_user_check_clear(
 		write->in, command->known_bytes != 0 ? command->known_bytes : command->in_bytes);
 }
 

@@ -40,7 +40,7 @@ check_driver(const struct shca_user_buffer *buffer)
 		return ret;
 	if (request.comp_mask != 0 || request.reserved1 != 0 || request.reserved2 != 0)
 		return -EOPNOTSUPP;
-	return shca_user_is_clear(buffer, sizeof(request));
+	return shca_user_check_clear(buffer, sizeof(request));
 }
 
 int

@@ -103,7 +103,7 @@ check_driver_request(const struct shca_file *file, const struct shca_user_buffer
 		return -EINVAL;
 	ret = shca_user_read(buffer, 0, request, sizeof(*request));
 	if (ret == 0)
-		ret = shca_user_is_clear(buffer, sizeof(*request));
+		ret = shca_user_check_clear(buffer, sizeof(*request));
 	if (ret != 0)
 		return ret;
 	if (request->flags &

@@ -76,7 +76,7 @@ check_request(const struct shca_user_buffer *in, const struct ib_uverbs_create_f
 		return -EINVAL;
 	if (in->length < sizeof(*request) + attr->size)
 		return -ENOSPC;
-	return shca_user_is_clear(in, sizeof(*request) + attr->size);
+	return shca_user_check_clear(in, sizeof(*request) + attr->size);
 }
 
 /** The objects that specs name. */
@@ -164,7 +164,7 @@ take_driver_request(const struct shca_user_buffer *buffer, struct mlx5_ib_flow_c
 		return ret;
 	if (header.ncounters_data > 1)
 		return -EINVAL;
-	ret = shca_user_is_clear(buffer, sizeof(header) + header.ncounters_data * sizeof(*data));
+	ret = shca_user_check_clear(buffer, sizeof(header) + header.ncounters_data * sizeof(*data));
 	if (ret == 0 && header.ncounters_data == 1)
 		ret = shca_user_read(buffer, sizeof(header), data, sizeof(*data));
 	return ret;

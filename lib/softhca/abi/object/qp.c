@@ -205,7 +205,7 @@ check_request(const struct shca_file *file, const struct shca_qp_object *qp,
 	ret = shca_user_read(buffer, 0, request, sizeof(*request));
 	if (ret != 0)
 		return ret;
-	ret = shca_user_is_clear(buffer, sizeof(*request));
+	ret = shca_user_check_clear(buffer, sizeof(*request));
 	if (ret != 0)
 		return ret == -EOPNOTSUPP ? -EINVAL : ret;
 	ret = check_driver_flags(file->model, request->flags, flags);
@@ -373,7 +373,7 @@ check_hash_request(const struct shca_file *file, const struct shca_qp_object *qp
 	ret = shca_user_read(buffer, 0, request, sizeof(*request));
 	if (ret != 0)
 		return ret;
-	ret = shca_user_is_clear(buffer, sizeof(*request));
+	ret = shca_user_check_clear(buffer, sizeof(*request));
 	if (ret != 0)
 		return ret == -EOPNOTSUPP ? -EINVAL : ret;
 	if (request->comp_mask != 0)
@@ -531,7 +531,7 @@ create(struct shca_bundle *bundle)
 		return -EINVAL;
 	ret = shca_user_read(cap, 0, &qp->cap, sizeof(qp->cap));
 	if (ret == 0)
-		ret = shca_user_is_clear(cap, sizeof(qp->cap));
+		ret = shca_user_check_clear(cap, sizeof(qp->cap));
 	if (ret == 0)
 		ret = check_flags(bundle->file->model, type, flags);
 	if (ret != 0)

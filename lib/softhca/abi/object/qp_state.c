@@ -352,7 +352,7 @@ shca_qp_write_modify_ex(struct shca_write *write)
 	if (write->driver_in->length != 0 && write->driver_in->length < sizeof(driver_request))
 		return -EINVAL;
 	if (driver_request.comp_mask != 0 || driver_request.burst_info.reserved != 0 ||
-		shca_user_is_clear(write->driver_in, sizeof(driver_request)) != 0)
+		shca_user_check_clear(write->driver_in, sizeof(driver_request)) != 0)
 		return -EOPNOTSUPP;
 	rate = (struct rate){ .kbps = request.rate_limit, .burst = driver_request.burst_info };
 	ret = modify(write->file, &request.base, &rate);

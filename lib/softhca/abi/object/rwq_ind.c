@@ -51,9 +51,9 @@ check_request(
 	handles_bytes = sizeof(uint32_t) << request->log_ind_tbl_size;
 	if (write->in->length < sizeof(*request) + handles_bytes)
 		return -ENOSPC;
-	if (shca_user_is_clear(write->in, sizeof(*request) + handles_bytes) != 0)
+	if (shca_user_check_clear(write->in, sizeof(*request) + handles_bytes) != 0)
 		return -EOPNOTSUPP;
-	return shca_user_is_clear(write->driver_in, 0);
+	return shca_user_check_clear(write->driver_in, 0);
 }
 
 /** Take a use of every queue that the request names, or of none on failure. */

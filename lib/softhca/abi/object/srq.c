@@ -91,7 +91,7 @@ read_request(const struct shca_bundle *bundle, bool is_xrc, struct mlx5_ib_creat
 	if (buffer->length < offsetof(struct mlx5_ib_create_srq, uidx))
 		return -EINVAL;
 	ret = shca_user_read(buffer, 0, request, sizeof(*request));
-	if (ret == 0 && shca_user_is_clear(buffer, sizeof(*request)) != 0)
+	if (ret == 0 && shca_user_check_clear(buffer, sizeof(*request)) != 0)
 		ret = -EINVAL;
 	if (ret == 0 &&
 		(request->reserved0 != 0 || request->reserved1 != 0 ||
