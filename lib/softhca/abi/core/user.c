@@ -454,6 +454,14 @@ shca_user_check_clear(const struct shca_user_buffer *buffer, size_t offset)
 }
 
 int
+shca_user_read_known(const struct shca_user_buffer *buffer, void *to, size_t length)
+{
+	int ret = shca_user_read(buffer, 0, to, length);
+
+	return ret == 0 ? shca_user_check_clear(buffer, length) : ret;
+}
+
+int
 shca_user_write(const struct shca_user_buffer *buffer, const void *from, size_t length)
 {
 	static const uint8_t zeros[256];

@@ -151,6 +151,13 @@ int shca_user_read(const struct shca_user_buffer *buffer, size_t offset, void *t
 /** @return 0 when all bytes from @p offset on are zero, else -EOPNOTSUPP; -EFAULT. */
 int shca_user_check_clear(const struct shca_user_buffer *buffer, size_t offset);
 /**
+ * Read a struct of @p length bytes, of which a program of another version may have fewer, which
+ * then count as zero, or more, which have to be zero (Linux ib_copy_from_udata(),
+ * ib_is_udata_cleared()).
+ * @return 0, -EOPNOTSUPP or -EFAULT.
+ */
+int shca_user_read_known(const struct shca_user_buffer *buffer, void *to, size_t length);
+/**
  * Answer with @p length bytes: cut to the buffer, or followed by zeros to its end.
  * @return 0 or -EFAULT.
  */

@@ -101,9 +101,7 @@ check_driver_request(const struct shca_file *file, const struct shca_user_buffer
 
 	if (buffer->length < offsetof(struct mlx5_ib_create_cq, flags))
 		return -EINVAL;
-	ret = shca_user_read(buffer, 0, request, sizeof(*request));
-	if (ret == 0)
-		ret = shca_user_check_clear(buffer, sizeof(*request));
+	ret = shca_user_read_known(buffer, request, sizeof(*request));
 	if (ret != 0)
 		return ret;
 	if (request->flags &

@@ -90,9 +90,7 @@ take_context_request(struct shca_file *file, const struct shca_user_buffer *buff
 	if (!is_first_form &&
 		buffer->length < offsetof(struct mlx5_ib_alloc_ucontext_req_v2, max_cqe_version))
 		return -EINVAL;
-	ret = shca_user_read(buffer, 0, request, sizeof(*request));
-	if (ret == 0)
-		ret = shca_user_check_clear(buffer, sizeof(*request));
+	ret = shca_user_read_known(buffer, request, sizeof(*request));
 	if (ret != 0)
 		return ret;
 	if ((request->flags & ~(uint32_t)MLX5_IB_ALLOC_UCTX_DEVX) != 0 || request->comp_mask != 0 ||

@@ -202,10 +202,7 @@ check_request(const struct shca_file *file, const struct shca_qp_object *qp,
 
 	if (buffer->length < offsetof(struct mlx5_ib_create_qp, ece_options))
 		return -EINVAL;
-	ret = shca_user_read(buffer, 0, request, sizeof(*request));
-	if (ret != 0)
-		return ret;
-	ret = shca_user_check_clear(buffer, sizeof(*request));
+	ret = shca_user_read_known(buffer, request, sizeof(*request));
 	if (ret != 0)
 		return ret == -EOPNOTSUPP ? -EINVAL : ret;
 	ret = check_driver_flags(file->model, request->flags, flags);
@@ -370,10 +367,7 @@ check_hash_request(const struct shca_file *file, const struct shca_qp_object *qp
 
 	if (buffer->length < sizeof(*request))
 		return -EINVAL;
-	ret = shca_user_read(buffer, 0, request, sizeof(*request));
-	if (ret != 0)
-		return ret;
-	ret = shca_user_check_clear(buffer, sizeof(*request));
+	ret = shca_user_read_known(buffer, request, sizeof(*request));
 	if (ret != 0)
 		return ret == -EOPNOTSUPP ? -EINVAL : ret;
 	if (request->comp_mask != 0)
@@ -529,9 +523,7 @@ create(struct shca_bundle *bundle)
 	if (!has_right_others(qp) ||
 		shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT)->length < RESPONSE_BYTES_MIN)
 		return -EINVAL;
-	ret = shca_user_read(cap, 0, &qp->cap, sizeof(qp->cap));
-	if (ret == 0)
-		ret = shca_user_check_clear(cap, sizeof(qp->cap));
+	ret = shca_user_read_known(cap, &qp->cap, sizeof(qp->cap));
 	if (ret == 0)
 		ret = check_flags(bundle->file->model, type, flags);
 	if (ret != 0)

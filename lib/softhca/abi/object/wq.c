@@ -91,9 +91,7 @@ check_driver_request(const struct shca_model *model, const struct shca_user_buff
 
 	if (buffer->length < offsetof(struct mlx5_ib_create_wq, single_wqe_log_num_of_strides))
 		return -EINVAL;
-	ret = shca_user_read(buffer, 0, request, sizeof(*request));
-	if (ret == 0)
-		ret = shca_user_check_clear(buffer, sizeof(*request));
+	ret = shca_user_read_known(buffer, request, sizeof(*request));
 	if (ret != 0)
 		return ret;
 	if (request->comp_mask & ~(uint32_t)MLX5_IB_CREATE_WQ_STRIDING_RQ)
@@ -294,9 +292,8 @@ shca_wq_write_modify(struct shca_write *write)
 		return -EINVAL;
 	ret = shca_object_find(write->file, &shca_wq_class, request.wq_handle, &object);
 	if (ret == 0)
-		ret = shca_user_read(write->driver_in, 0, &driver_request, sizeof(driver_request));
-	if (ret == 0)
-		ret = shca_user_check_clear(write->driver_in, sizeof(driver_request));
+		ret = shca_user_read_known(
+			write->driver_in, &driver_request, sizeof(driver_request));
 	if (ret != 0)
 		return ret;
 	wq = (struct shca_wq_object *)object;
