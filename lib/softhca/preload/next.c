@@ -9,8 +9,9 @@
 #define ROW_NAME(name) #name,
 static const char *const symbol_names[] = { SYMBOLS(ROW_NAME) };
 
+/** In place of a function that the C library lacks. */
 static int
-is_missing(void)
+refuse(void)
 {
 	errno = ENOSYS;
 	return -1;
@@ -30,7 +31,7 @@ shca_next_bind(enum shca_next symbol)
 	function = dlsym(RTLD_NEXT, symbol_names[symbol]);
 	errno = saved_errno;
 	if (function == NULL)
-		return (void *)is_missing;
+		return (void *)refuse;
 	atomic_store_explicit(&bound[symbol], function, memory_order_relaxed);
 	return function;
 }
