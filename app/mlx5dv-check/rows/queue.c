@@ -16,7 +16,6 @@
 #define RATE_MBPS     200
 #define RATE_FRAMES   800
 #define RATE_SIZE     1500
-#define RATE_BURST    32
 #define DM_BYTES      64
 #define STATUS_MBPS   20
 #define STATUS_FRAMES 64

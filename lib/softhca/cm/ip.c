@@ -24,12 +24,6 @@ shca_ip_service(uint16_t space, uint16_t port)
 	return (uint64_t)space << SPACE_SHIFT | port;
 }
 
-uint16_t
-shca_ip_port(uint64_t service_id)
-{
-	return (uint16_t)service_id;
-}
-
 bool
 shca_ip_is_service(uint64_t service_id)
 {

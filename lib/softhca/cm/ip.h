@@ -21,8 +21,6 @@ struct shca_ip {
 
 /** @param space enum rdma_ucm_port_space @return the service ID (A11.3.1). */
 uint64_t shca_ip_service(uint16_t space, uint16_t port);
-/** @return the port of a service ID. */
-uint16_t shca_ip_port(uint64_t service_id);
 /** @return whether the service ID is of IP applications, so that there is a header. */
 bool shca_ip_is_service(uint64_t service_id);
 void shca_ip_write(const struct shca_ip *ip, uint8_t bytes[SHCA_IP_BYTES]);

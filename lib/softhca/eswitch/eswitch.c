@@ -53,8 +53,9 @@ shca_eswitch_create(struct shca_wire *uplink, bool is_switchdev, struct shca_esw
 	return ret;
 }
 
-void
-shca_eswitch_abandon(struct shca_eswitch *eswitch)
+/** Destroy the switch alone; the uplink is the caller's. */
+static void
+destroy(struct shca_eswitch *eswitch)
 {
 	pthread_mutex_destroy(&eswitch->lock);
 	free(eswitch);
@@ -66,7 +67,7 @@ shca_eswitch_release(struct shca_eswitch *eswitch)
 	if (!LIST_EMPTY(&eswitch->vports) || eswitch->manager != NULL)
 		return;
 	eswitch->uplink->ops->close(eswitch->uplink);
-	shca_eswitch_abandon(eswitch);
+	destroy(eswitch);
 }
 
 void
@@ -548,7 +549,7 @@ shca_eswitch_open(
 		return ret;
 	ret = add(eswitch, vport, wire);
 	if (ret != 0)
-		shca_eswitch_abandon(eswitch);
+		destroy(eswitch);
 	return ret;
 }
 

@@ -72,8 +72,6 @@ struct shca_eswitch {
 
 /** Make a switch without ends. @param uplink owned from then on. @return 0 or -ENOMEM. */
 int shca_eswitch_create(struct shca_wire *uplink, bool is_switchdev, struct shca_eswitch **eswitch);
-/** Destroy a switch that never had an end; the uplink is the caller's again. */
-void shca_eswitch_abandon(struct shca_eswitch *eswitch);
 /** Destroy the switch, and close its uplink, if it has no end any more. */
 void shca_eswitch_release(struct shca_eswitch *eswitch);
 /** Lock the switch of an end. @return it. */

@@ -32,8 +32,10 @@ is_netdev_of(const struct shca_nldev *nldev, unsigned int device, const char *na
 	return false;
 }
 
-int
-shca_drvinfo_device(const struct shca_nldev *nldev, const char *name)
+/** @return the number of the device that has the netdev @p name, of IFNAMSIZ bytes, representors'
+ * included, or -1. */
+static int
+device_of(const struct shca_nldev *nldev, const char *name)
 {
 	if (memchr(name, '\0', IFNAMSIZ) == NULL)
 		return -1;
@@ -63,7 +65,7 @@ shca_drvinfo_find(
 int
 shca_drvinfo_own(const struct shca_nldev *nldev, const char *name)
 {
-	const int device = shca_drvinfo_device(nldev, name);
+	const int device = device_of(nldev, name);
 	char netdev[IF_NAMESIZE];
 
 	return device >= 0 && shca_drvinfo_find(nldev, (unsigned int)device, netdev) &&
@@ -101,7 +103,7 @@ shca_drvinfo_answer(const struct shca_nldev *nldev, const void *request)
 		shca_user_copy_in(&command, (uintptr_t)ifreq.ifr_data, sizeof(command)) != 0 ||
 		command != ETHTOOL_GDRVINFO)
 		return;
-	device = shca_drvinfo_device(nldev, ifreq.ifr_name);
+	device = device_of(nldev, ifreq.ifr_name);
 	if (device < 0)
 		return;
 	describe(&nldev->options->port[device], (unsigned int)device, &info);

@@ -8,9 +8,8 @@
 
 struct shca_nldev;
 
-/** @return the number of the device that has the netdev @p name, of IFNAMSIZ bytes, or -1. */
-int shca_drvinfo_device(const struct shca_nldev *nldev, const char *name);
-/** The same without netdevs of representors, of which mlx5 answers next to nothing. */
+/** @return the number of the device that has the netdev @p name, of IFNAMSIZ bytes, or -1; netdevs
+ * of representors do not count, of which mlx5 answers next to nothing. */
 int shca_drvinfo_own(const struct shca_nldev *nldev, const char *name);
 /** Find that netdev of a device. @param[out] netdev "": it has none @return whether there is such a
  * device. */

@@ -26,10 +26,10 @@ enum {
 
 #define NS_PER_MS UINT64_C(1000000)
 
-bool
-shca_bind_choose(struct shca_ucma *ucma,
-	bool (*suits)(const struct shca_ucma_gid *gid, const void *arg), const void *arg,
-	struct shca_ucma_gid *out)
+/** Choose a GID by a rule; those of RoCE v2 are preferred. @return whether there is one. */
+static bool
+choose_gid(struct shca_ucma *ucma, bool (*suits)(const struct shca_ucma_gid *gid, const void *arg),
+	const void *arg, struct shca_ucma_gid *out)
 {
 	struct shca_ucma_gid gids[GIDS_MAX];
 	const unsigned int nb = ucma->conf.gids(ucma->conf.arg, gids, GIDS_MAX);
@@ -58,13 +58,14 @@ is_gid(const struct shca_ucma_gid *gid, const void *arg)
 		(wanted->scope == 0 || wanted->scope == gid->ifindex);
 }
 
-bool
-shca_bind_find(struct shca_ucma *ucma, const uint8_t gid[SHCA_UCMA_GID_BYTES], unsigned int scope,
+/** @param scope of a link-local GID, 0: any @return whether a port has the GID. */
+static bool
+find_gid(struct shca_ucma *ucma, const uint8_t gid[SHCA_UCMA_GID_BYTES], unsigned int scope,
 	struct shca_ucma_gid *out)
 {
 	const struct wanted wanted = { .gid = gid, .scope = scope };
 
-	return shca_bind_choose(ucma, is_gid, &wanted, out);
+	return choose_gid(ucma, is_gid, &wanted, out);
 }
 
 static bool
@@ -80,7 +81,7 @@ bool
 shca_bind_find_path(
 	struct shca_ucma *ucma, const struct shca_cm_path *path, struct shca_ucma_gid *out)
 {
-	return shca_bind_choose(ucma, is_of_path, path, out);
+	return choose_gid(ucma, is_of_path, path, out);
 }
 
 void
@@ -230,7 +231,7 @@ shca_bind_address(struct shca_id *id, const struct shca_address *address)
 		return -EINVAL;
 	if (!shca_address_is_any(address)) {
 		shca_address_to_gid(address, bytes);
-		has_gid = shca_bind_find(id->file->ucma, bytes, scope_of(address), &gid);
+		has_gid = find_gid(id->file->ucma, bytes, scope_of(address), &gid);
 		/* cma_check_linklocal(); a port without a netdev has no number to be named by */
 		if (is_link_local(address) && scope_of(address) == 0 &&
 			!(has_gid && gid.ifindex == 0))
@@ -307,19 +308,19 @@ find_way(struct shca_id *id, const struct shca_address *dst, const uint8_t remot
 	int ret;
 
 	if (shca_address_is_none(dst)) /* cma_resolve_loopback() */
-		return shca_bind_choose(ucma, is_of_family, dst, gid) ? 0 : -ENODEV;
-	if (shca_bind_find(ucma, remote, scope_of(dst), gid) ||
-		(remote[0] == 0xfe && shca_bind_choose(ucma, is_neighbour, dst, gid)))
+		return choose_gid(ucma, is_of_family, dst, gid) ? 0 : -ENODEV;
+	if (find_gid(ucma, remote, scope_of(dst), gid) ||
+		(remote[0] == 0xfe && choose_gid(ucma, is_neighbour, dst, gid)))
 		return 0;
 	if (dst->any.sa_family == AF_IB)
 		return -ENODEV;
 	if (ucma->conf.route != NULL && ucma->conf.route(ucma->conf.arg, remote, gid))
-		return shca_bind_find(ucma, gid->gid, gid->ifindex, gid) ? 0 : -ENODEV;
+		return find_gid(ucma, gid->gid, gid->ifindex, gid) ? 0 : -ENODEV;
 	ret = ask_kernel(&id->src, dst, &local);
 	if (ret != 0)
 		return ret;
 	shca_address_to_gid(&local, bytes);
-	return shca_bind_find(ucma, bytes, scope_of(&local), gid) ? 0 : -ENODEV;
+	return find_gid(ucma, bytes, scope_of(&local), gid) ? 0 : -ENODEV;
 }
 
 static void

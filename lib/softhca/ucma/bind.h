@@ -13,16 +13,9 @@ int shca_bind_address(struct shca_id *id, const struct shca_address *address);
 int shca_bind_alone(const struct shca_id *id);
 /** Bind the identifier to the port that has this entry. */
 void shca_bind_gid(struct shca_id *id, const struct shca_ucma_gid *gid);
-/** @param scope of a link-local GID, 0: any @return whether there is one; v2 ones are preferred. */
-bool shca_bind_find(struct shca_ucma *ucma, const uint8_t gid[SHCA_UCMA_GID_BYTES],
-	unsigned int scope, struct shca_ucma_gid *out);
-/** Find that of a path: its port, its version. @return whether there is one. */
+/** Find the GID of a path: its port, its version. @return whether there is one. */
 bool shca_bind_find_path(
 	struct shca_ucma *ucma, const struct shca_cm_path *path, struct shca_ucma_gid *out);
-/** Choose one by a rule. @return whether there is one. */
-bool shca_bind_choose(struct shca_ucma *ucma,
-	bool (*suits)(const struct shca_ucma_gid *gid, const void *arg), const void *arg,
-	struct shca_ucma_gid *out);
 /** Resolve and bind to @p dst (rdma_resolve_addr()). @param src family 0: none
  * @return 0, when an event tells the result, or -EINVAL, -ENETUNREACH and what else Linux says of
  * a route, or as shca_bind_address() */

@@ -49,12 +49,6 @@ shca_tir_destroy(struct shca_tir *tir)
 	free(tir);
 }
 
-uint32_t
-shca_tir_number(const struct shca_tir *tir)
-{
-	return tir->number;
-}
-
 struct shca_rq *
 shca_tir_choose(
 	const struct shca_tir *tir, const struct shca_packet *packet, uint32_t *hash, uint8_t *type)

@@ -24,7 +24,6 @@ uint32_t shca_rqt_size(const struct shca_rqt *rqt);
 int shca_tir_create(
 	struct shca_device *dev, const struct shca_tir_attr *attr, struct shca_tir **tir);
 void shca_tir_destroy(struct shca_tir *tir);
-uint32_t shca_tir_number(const struct shca_tir *tir);
 /** Describe the TIR @p tir for dumps and traces (steering/dump.h). */
 void shca_tir_describe(
 	const void *tir, const struct shca_packet *packet, struct shca_dump_tir *description);

@@ -136,14 +136,6 @@ shca_touch(struct shca_device *dev, enum shca_touch touch, void *touched)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/** The same, for another part of what was noted. */
-static inline void
-shca_touch_part(struct shca_device *dev, enum shca_touch touch)
-{
-	dev->touch = touch;
-	atomic_signal_fence(memory_order_seq_cst);
-}
-
 /** @return the port's address: its netdev begins with the device's, and may get another (Linux
  * en_main.c mlx5e_set_mac(), core/roce_gid_mgmt.c netdevice_event()). */
 static inline const uint8_t *
