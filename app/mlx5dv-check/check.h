@@ -113,10 +113,10 @@ struct check_frame {
 	bool no_l4;    /**< a UDP checksum of 0: there is none */
 	bool fragment; /**< the first of two */
 	bool vxlan;    /**< in a tunnel, whose headers of CHECK_TUNNEL bytes size includes */
-	uint64_t
-		ol_flags; /**< of the mbuf, with what they need; checksums are left to the device */
-	uint16_t tci;     /**< with RTE_MBUF_F_TX_VLAN */
-	uint16_t segsz;   /**< with RTE_MBUF_F_TX_TCP_SEG: payload of a segment */
+	/** Of the mbuf, with what they need; checksums are left to the device. */
+	uint64_t ol_flags;
+	uint16_t tci;   /**< with RTE_MBUF_F_TX_VLAN */
+	uint16_t segsz; /**< with RTE_MBUF_F_TX_TCP_SEG: payload of a segment */
 };
 
 /** Ethernet, IPv4, UDP and VXLAN. */

@@ -36,8 +36,8 @@ struct shca_ethnl_policy {
 struct shca_ethnl_call {
 	const struct shca_ethnl *ethnl;
 	const struct nlmsghdr *request;
-	const struct nlattr
-		*attrs[SHCA_ETHNL_ATTRS]; /**< of the request, checked; NULL: not there */
+	/** Of the request, checked; NULL: not there. */
+	const struct nlattr *attrs[SHCA_ETHNL_ATTRS];
 	char netdev[IF_NAMESIZE];
 	uint32_t index;         /**< of the netdev */
 	uint32_t flags;         /**< ETHTOOL_FLAG_* */

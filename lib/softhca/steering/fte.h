@@ -35,8 +35,8 @@ struct shca_fte_user {
 
 /** Most entries have one user of each kind, or none. */
 struct shca_fte_users {
-	struct shca_fte_user
-		*user; /**< NULL: there has been none; or one[], or an array of malloc() */
+	/** NULL: there has been none; or one[], or an array of malloc(). */
+	struct shca_fte_user *user;
 	uint32_t nb;
 	struct shca_fte_user one[1];
 };

@@ -133,8 +133,7 @@ struct shca_ucma {
 	pthread_mutex_t queue_lock;
 	TAILQ_HEAD(, shca_ucma_datagram) queue;
 	unsigned int nb_queued;
-	uint64_t
-		removed; /**< devices that have gone and that no identifier knows of yet, as bits */
+	uint64_t removed; /* devices that have gone, as bits, until identifiers are told */
 };
 
 /** What an identifier's port is for the CM: who is asked by RoCE v1 answers by it. */

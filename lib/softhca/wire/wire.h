@@ -85,8 +85,8 @@ struct shca_way {
 struct shca_wire_path {
 	const char *what; /**< in words */
 	bool is_lost;
-	const struct shca_wire
-		*to[SHCA_WIRE_PATH_MAX]; /**< wires of ports in this process that get the frame */
+	/** Wires of ports in this process that get the frame. */
+	const struct shca_wire *to[SHCA_WIRE_PATH_MAX];
 	unsigned int nb_to;
 };
 

@@ -91,8 +91,8 @@ struct shca_file {
 	struct shca_device *dev;
 	struct shca_listener listener; /**< of the port's events */
 	const struct shca_model *model;
-	const struct shca_object_methods
-		*methods; /**< of all objects, ended by an object without methods */
+	/** Of all objects, ended by an object without methods. */
+	const struct shca_object_methods *methods;
 	bool has_context;
 	uint8_t cqe_version;
 	uint16_t uid;                /**< of a DevX context; 0: none */

@@ -14,8 +14,8 @@
 #define SHCA_WINDOW_ANY_QP UINT32_MAX
 
 struct shca_window {
-	struct shca_mr
-		mr; /**< what the table of keys has; of no PD, so that no lkey is found here */
+	/** What the table of keys has; of no PD, so that no lkey is found here. */
+	struct shca_mr mr;
 	uint32_t pdn;
 	bool is_type_2; /**< 2B: bound by the consumer's key, to one queue pair */
 	bool is_bound;

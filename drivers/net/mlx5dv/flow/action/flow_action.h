@@ -21,8 +21,8 @@ struct mdv_flow_action_env {
 	uint64_t rss_types;     /**< RTE_ETH_RSS_* the device can hash by */
 	const uint8_t *rss_key; /**< for rules without a key */
 	uint32_t features;      /**< MDV_FLOW_CAN_* */
-	const struct rte_flow_action_handle
-		*updated; /**< NULL, or a handle that has this action instead: */
+	/** NULL, or a handle that has the action @a update instead of its own. */
+	const struct rte_flow_action_handle *updated;
 	const struct rte_flow_action *update;
 };
 
@@ -47,8 +47,8 @@ struct mdv_flow_actions {
 	bool count;
 	bool passthru; /**< the rule copies; the packet goes on */
 	uint16_t nb_extras;
-	const uint16_t
-		*extras[MDV_FLOW_ACTION_EXTRAS]; /**< of the further QUEUE actions, one each */
+	/** The queues of the further QUEUE actions, one each. */
+	const uint16_t *extras[MDV_FLOW_ACTION_EXTRAS];
 	/** The RSS if it hashes by the headers inside a tunnel; NULL: by the outer headers. */
 	const struct rte_flow_action_rss *inner;
 	struct mdv_flow_count *counter; /**< of an indirect COUNT; NULL: the rule's own */

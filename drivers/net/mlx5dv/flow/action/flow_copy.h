@@ -53,8 +53,8 @@ struct mdv_flow_copy_image {
 	uint16_t actions_at;
 	uint8_t nb_pointers, nb_items, nb_values;
 	uint16_t pointers[MDV_FLOW_COPY_IMAGE_POINTERS]; /**< where they are; into the copy */
-	struct mdv_flow_copy_value
-		values[MDV_FLOW_COPY_IMAGE_VALUES]; /**< of nb_items items, and of actions */
+	/** Of nb_items items, and of actions. */
+	struct mdv_flow_copy_value values[MDV_FLOW_COPY_IMAGE_VALUES];
 	/** The copy; the pointers are offsets in it. */
 	uint8_t copy[MDV_FLOW_COPY_IMAGE_BYTES] __rte_aligned(sizeof(uint64_t));
 };

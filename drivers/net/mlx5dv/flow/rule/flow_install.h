@@ -66,10 +66,10 @@ struct rte_flow {
 	uint8_t place;     /**< enum mdv_flow_place */
 	struct mdv_flow_level_rule level;
 	/* line 3 */
-	struct rte_flow_conv_rule
-		*rule; /**< deep copy, behind this struct or struct mdv_flow_modifying */
-	struct mdv_flow_count
-		*counter; /**< for COUNT: the rule's own, or that of an indirect COUNT */
+	/** Deep copy, behind this struct or struct mdv_flow_modifying. */
+	struct rte_flow_conv_rule *rule;
+	/** For COUNT: the rule's own, or that of an indirect COUNT. */
+	struct mdv_flow_count *counter;
 	struct mdv_flow_count count;
 } __rte_cache_aligned;
 static_assert(offsetof(struct rte_flow, level) == 64, "line 1");

@@ -41,8 +41,8 @@ static_assert(MDV_FLOW_LEVEL_MASKS >= MDV_RSS_NB_CLASSES << MDV_FLOW_BUILD_SIDES
 struct mdv_flow_plan {
 	struct mdv_flow_actions actions;
 	uint8_t nb_parts;
-	struct mdv_flow_match
-		match; /**< of the pattern, without the layers or entries of its parts */
+	/** Of the pattern, without the layers or entries of its parts. */
+	struct mdv_flow_match match;
 	struct mdv_flow_level_want want;                  /**< points to match */
 	struct mdv_flow_part parts[MDV_FLOW_LEVEL_MASKS]; /**< the first was made of the pattern */
 };

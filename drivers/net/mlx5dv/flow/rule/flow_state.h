@@ -50,14 +50,12 @@ struct mdv_flow_state {
 	struct mdv_flow_list refused; /**< rules of flow queues that the device refused */
 	struct mdv_flow_default_list defaults;
 	struct mdv_flow_dests dests; /**< destinations in use, shared by reference count */
-	struct mdv_flow_modify_objects
-		modify_objects;        /**< modify objects in use, shared in the same way */
-	uint8_t nb_priorities;         /**< probed number of verbs priorities */
+	struct mdv_flow_modify_objects modify_objects; /**< in use, shared in the same way */
+	uint8_t nb_priorities;                         /**< probed number of verbs priorities */
 	uint32_t features;             /**< MDV_FLOW_CAN_* of flow_probe.h, probed too */
 	uint64_t rss_types;            /**< mdv_rss_types() of the device */
 	struct mdv_flow_levels levels; /**< the levels of received packets */
-	struct mdv_flow_levels
-		egress; /**< the levels of sent packets, which have tables of their own */
+	struct mdv_flow_levels egress; /**< those of sent packets, which have tables of their own */
 	struct mdv_flow_tables tables; /**< templates; the application serialises calls */
 	struct mdv_flow_async async;   /**< flow queues; each belongs to its user */
 	struct mdv_flow_indirect indirect;

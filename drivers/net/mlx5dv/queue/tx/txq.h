@@ -77,8 +77,7 @@ struct mdv_tx_tso_template {
 	uint64_t eth[2];               /**< the Ethernet segment without the header */
 	uint64_t per_mss;              /**< for the division by mss */
 	uint32_t header;               /**< bytes of headers in the packet */
-	uint32_t
-		least; /**< bytes that the first mbuf needs so that headers can be copied from it */
+	uint32_t least; /**< bytes that the first mbuf needs, to copy headers from it */
 	uint32_t units; /**< units of the WQE that the headers fill after their first 2 bytes */
 	uint16_t mss;
 	bool tagged;
