@@ -83,8 +83,13 @@ static _Noreturn void
 fork_when_told(int done, void *(*first)(void *arg))
 {
 	pthread_t thread;
+	sigset_t all;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* As client/share.c does: a signal before the fork, such as that of the child of the fork
+	 * before, would be taken for no fork. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	for (unsigned int i = 0; i < NB_THREADS; i++)
 		if (pthread_create(&thread, NULL, i == 0 ? first : count, &shared->count[i]) != 0)
 			_exit(1);
