@@ -37,8 +37,9 @@ struct shca_stop_fork {
 	pid_t tid;        /**< 0: none */
 };
 
-/** Wait for the fork of the thread that @p pid itself knows as @p tid. @return 0; -ESRCH: it has no
- * other threads; or why it cannot be traced. */
+/** Wait for the fork of the thread that @p pid itself knows as @p tid, which blocks all signals:
+ * one that comes first counts as "no fork". @return 0; -ESRCH: it has no other threads; or why it
+ * cannot be traced. */
 int shca_stop_before_fork(struct shca_stop_fork *fork, pid_t pid, pid_t tid);
 /**
  * When the thread has forked, which holds its locks still (those of malloc() among them), stop it
