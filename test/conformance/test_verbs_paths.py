@@ -129,6 +129,16 @@ def test_cqe_size_by_environment():
     assert status == 0 and " 0 failed" in text, text
 
 
+@pytest.mark.parametrize("kept", [False, True], ids=["own", "kept"])
+def test_rings_of_contiguous_pages(kept):
+    """Linux has none for programs: libmlx5 goes on with others where it may, as libvma lets it, and fails where not."""
+    program = str(paths.BUILD / "test" / "verbs" / "verbs-post-poll")
+    for kind, works in (("PREFER_CONTIG", True), ("CONTIG", False)):
+        env = {"MLX_CQ_ALLOC_TYPE": kind, "MLX_QP_ALLOC_TYPE": kind, "SOFTHCA_KEEPER": "1" if kept else "0"}
+        status, text = run_on_softhca([program], ["wire=loop"], env=env)
+        assert (status == 0 and " 0 failed" in text) is works, text
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_pacing_entries(model):
     """mlx5dv_pp_alloc, where contexts are DevX ones; verbs queues are paced there, too."""

@@ -84,7 +84,9 @@
 	ROW(posix_fallocate64)                                                                     \
 	ROW(fork)                                                                                  \
 	ROW(_Fork)                                                                                 \
-	ROW(madvise)
+	ROW(madvise)                                                                               \
+	ROW(mmap)                                                                                  \
+	ROW(mmap64)
 
 #define ROW_ENUM(name) SHCA_NEXT_##name,
 enum shca_next {

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <rdma/mlx5-abi.h>
+
 #include "base/mem.h"
 
 /** All offsets of the encoding below are less: 8 + 8 + 8 bits of page number. */
@@ -18,6 +20,9 @@
 
 /** MLX5_IB_MMAP_OFFSET_START: the commands below it are those of enum mlx5_ib_mmap_cmd. */
 #define COMMAND_OBJECT ((uint64_t)SHCA_MMAP_UARS)
+
+/** Between the commands of enum mlx5_ib_mmap_cmd. */
+#define UNKNOWN_COMMAND 4
 
 /** The first pages of a function's UAR range are the kernel's own; users get those from here on. */
 #define FIRST_USER_UAR 8
@@ -48,6 +53,39 @@ shca_mmap_area(int fd, enum shca_mmap_area area, size_t bytes)
 	void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
 
 	return start != MAP_FAILED ? start : NULL;
+}
+
+/** Pages of clocks are read (mlx5_ib_mmap(), mlx5_ib_mmap_clock_info_page(), rdma_user_mmap_io()).
+ */
+static int
+check_clock(size_t length, int prot, int flags, int refused)
+{
+	const int kind = flags & MAP_TYPE;
+
+	if (length > SHCA_MMAP_PAGE_BYTES || (kind != MAP_SHARED && kind != MAP_SHARED_VALIDATE))
+		return -EINVAL;
+	return (prot & refused) != 0 ? -EPERM : 0;
+}
+
+int
+shca_mmap_check(uint64_t offset, size_t length, int prot, int flags)
+{
+	const uint64_t page = offset / SHCA_MMAP_PAGE_BYTES;
+
+	switch ((page >> 8) & 0xff) {
+	case MLX5_IB_MMAP_GET_CONTIGUOUS_PAGES:
+		return -ENOSYS;
+	case UNKNOWN_COMMAND:
+		return -EINVAL;
+	case MLX5_IB_MMAP_CORE_CLOCK:
+		return check_clock(length, prot, flags, PROT_WRITE);
+	case MLX5_IB_MMAP_CLOCK_INFO:
+		if ((page & 0xff) != MLX5_IB_CLOCK_INFO_V1)
+			return -EOPNOTSUPP;
+		return check_clock(length, prot, flags, PROT_WRITE | PROT_EXEC);
+	default:
+		return 0;
+	}
 }
 
 uint64_t

@@ -36,6 +36,12 @@ enum shca_mmap_area {
  * @return NULL when there is no room.
  */
 void *shca_mmap_area(int fd, enum shca_mmap_area area, size_t bytes);
+/**
+ * Check what a program maps of an open file, whose offsets would all do, as far as the commands
+ * have no state: pages of objects and of bfregs pass.
+ * @param prot, flags of mmap() @return 0 or a negative errno.
+ */
+int shca_mmap_check(uint64_t offset, size_t length, int prot, int flags);
 /** @return the offset to map UAR page @p index at. */
 uint64_t shca_mmap_uar_offset(uint32_t index);
 /** @return the number by which CQs and QPs name UAR page @p index. */

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <rdma/mlx5-abi.h>
 #include <rdma/rdma_netlink.h>
 
 #include "config/options.h"
@@ -94,6 +95,55 @@ test_an_open_node(void **state)
 	assert_int_equal(close(fd), -1);
 	assert_int_equal(errno, EBADF);
 	assert_int_equal(fstat(fd, &status), -1);
+}
+
+/** What has no page, and clocks that are not for writing (hw/mlx5/main.c mlx5_ib_mmap(),
+ * core/ucma.c ucma_fops). */
+static void
+test_mappings_that_are_refused(void **state)
+{
+	static const struct {
+		unsigned long command, index;
+		size_t length;
+		int prot, flags, expected;
+	} rows[] = {
+		{ MLX5_IB_MMAP_GET_CONTIGUOUS_PAGES, 18, 1 << 18, PROT_READ | PROT_WRITE,
+			MAP_SHARED, ENOSYS },
+		{ 4, 0, 4096, PROT_READ, MAP_SHARED, EINVAL },
+		{ MLX5_IB_MMAP_CORE_CLOCK, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, EPERM },
+		{ MLX5_IB_MMAP_CORE_CLOCK, 0, 4097, PROT_READ, MAP_SHARED, EINVAL },
+		{ MLX5_IB_MMAP_CORE_CLOCK, 0, 4096, PROT_READ, MAP_PRIVATE, EINVAL },
+		{ MLX5_IB_MMAP_CORE_CLOCK, 0, 4096, PROT_READ, MAP_SHARED, 0 },
+		{ MLX5_IB_MMAP_CLOCK_INFO, 0, 4096, PROT_WRITE, MAP_SHARED, EPERM },
+		{ MLX5_IB_MMAP_CLOCK_INFO, 0, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, EPERM },
+		{ MLX5_IB_MMAP_CLOCK_INFO, 0, 8192, PROT_READ, MAP_SHARED, EINVAL },
+		{ MLX5_IB_MMAP_CLOCK_INFO, 0, 4096, PROT_READ, MAP_PRIVATE, EINVAL },
+		{ MLX5_IB_MMAP_CLOCK_INFO, 1, 4096, PROT_READ, MAP_SHARED, EOPNOTSUPP },
+		{ MLX5_IB_MMAP_CLOCK_INFO, 0, 8, PROT_READ, MAP_SHARED_VALIDATE, 0 },
+		/* Not of the file. */
+		{ MLX5_IB_MMAP_GET_CONTIGUOUS_PAGES, 18, 4096, PROT_READ,
+			MAP_PRIVATE | MAP_ANONYMOUS, 0 },
+	};
+	int fd = open(PRELOAD_RIG_NODE, O_RDWR | O_CLOEXEC);
+	int connections = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(preload_rig_get_context(fd), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const off_t offset = (off_t)(rows[i].command << 8 | rows[i].index) * 4096;
+		void *page = mmap(NULL, rows[i].length, rows[i].prot, rows[i].flags, fd, offset);
+
+		assert_int_equal(page == MAP_FAILED ? errno : 0, rows[i].expected);
+		if (page != MAP_FAILED)
+			munmap(page, rows[i].length);
+	}
+	/* Before the driver is asked. */
+	assert_ptr_equal(mmap(NULL, 0, PROT_READ, MAP_SHARED, fd, 1 << 20), MAP_FAILED);
+	assert_int_equal(errno, EINVAL);
+	assert_ptr_equal(mmap(NULL, 4096, PROT_READ, MAP_SHARED, connections, 0), MAP_FAILED);
+	assert_int_equal(errno, ENODEV);
+	close(connections);
+	close(fd);
 }
 
 static void
@@ -544,6 +594,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_an_open_node),
+		cmocka_unit_test(test_mappings_that_are_refused),
 		cmocka_unit_test(test_copies_are_one_file),
 		cmocka_unit_test(test_unseen_close),
 		cmocka_unit_test(test_write),
