@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file Creates and connects the wires, devices and device thread of a process. */
+/* Creates and connects the wires, devices and device threads of a set. */
 #include "softhca.h"
 
 #include <errno.h>

@@ -3,12 +3,16 @@
  * @file
  * softhca: a software ConnectX below libibverbs and libmlx5. The set connects its parts.
  *
- *     application ── libibverbs/libmlx5 ── ioctl, mmap ──> preload ──> abi ──> hw ──> steering
- *          rings, doorbell records (plain memory) <── device thread ──┘ └──> wires
+ *     application ── libibverbs/libmlx5 ── ioctl, mmap ──> preload ──> client
+ *          │                                                             │ keeper/message.h
+ *          │                                            keeper ──> abi ──> hw ──> steering
+ *     rings, doorbell records (shared memory) <── device thread ───────────┘ └──> wires
  *
- * A set holds the ports of one process: port i is the verbs device mlx5_i, the node
- * /dev/infiniband/uverbs<i>. The first open of a node opens the set, which lives as long as the
- * process. A device thread serves all ports, or several do (hw/device/threads.h).
+ * A set holds the ports of one card: port i is the verbs device mlx5_i, the node
+ * /dev/infiniband/uverbs<i>. The card's keeper opens it, and it lives as long as the card. With
+ * SOFTHCA_KEEPER=0 the first open of a node in a process opens one there, without client and
+ * keeper, which lives as long as the process. A device thread serves all ports, or several do
+ * (hw/device/threads.h).
  */
 #ifndef SHCA_SOFTHCA_H
 #define SHCA_SOFTHCA_H

@@ -3,10 +3,10 @@
  * @file
  * Memory regions of one device, and the only way the device touches application memory.
  *
- * The device runs inside the application's process, so an address in a WQE is a plain pointer once
- * it is known to lie in a memory region. As on hardware, every access names an lkey. An access
- * outside the region, with an unknown lkey, or with an lkey of another protection domain is a
- * protection error; the caller turns it into a completion.
+ * A region is mapped in the process that has the device, the keeper's or the application's own, so
+ * an address in a WQE becomes a plain pointer once it is known to lie in a region. As on hardware,
+ * every access names an lkey. An access outside the region, with an unknown lkey, or with an lkey
+ * of another protection domain is a protection error; the caller turns it into a completion.
  *
  * A program may unmap memory that it registered (the kernel would keep the pages pinned). Copies
  * are therefore guarded: shca_mem_guard_run() runs a function in which a fault on application
@@ -37,7 +37,7 @@ struct shca_mem {
 struct shca_mr {
 	uint64_t iova;   /**< first address as WQEs name it */
 	uint64_t length; /**< bytes */
-	uint8_t *start;  /**< the application's address of iova */
+	uint8_t *start;  /**< where this process has iova */
 	uint32_t lkey;   /**< also the rkey; never 0 and never 0x100 (the list terminator) */
 	uint32_t pdn;
 	uint32_t access; /**< IB_UVERBS_ACCESS_* */
@@ -76,7 +76,7 @@ void shca_mem_dereg(struct shca_mem *mem, struct shca_mr *mr);
 /**
  * Look up @p length bytes at @p iova through @p lkey in O(1).
  *
- * @return the application's address, or NULL when no region of @p pdn with that key covers the
+ * @return where this process has them, or NULL when no region of @p pdn with that key covers the
  * range or @p write is asked of a region without local write.
  */
 static inline uint8_t *

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * From paths to ports. The process has one set of devices, opened with the first node.
+ * From paths to ports, which a keeper has (client/link.h). Where there is none (SOFTHCA_KEEPER=0)
+ * the process has a set of devices of its own, opened with the first node; a process that opens no
+ * node has no device, no device thread and no wire.
  *
- * Without SHCA_ENV_DIR in the environment no path is ours. A process that opens no node has no
- * device, no device thread and no wire.
+ * Without SHCA_ENV_DIR in the environment no path is ours.
  */
 #ifndef SHCA_PRELOAD_ROUTE_H
 #define SHCA_PRELOAD_ROUTE_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * An open uverbs node: preload/ calls these functions for open, ioctl, write and close of
- * /dev/infiniband/uverbs<i>.
+ * An open uverbs node: keeper/, or preload/ where there is no keeper, calls these functions for
+ * open, ioctl, write and close of /dev/infiniband/uverbs<i>.
  *
  * A file is one verbs context: its own handles, objects and event descriptors on a device that all
- * files of the process share. The answers and their errnos are those of Linux 6.1's ib_uverbs and
- * mlx5_ib (drivers/infiniband/core/uverbs_*.c, hw/mlx5).
+ * files share. The answers and their errnos are those of Linux 6.1's ib_uverbs and mlx5_ib
+ * (drivers/infiniband/core/uverbs_*.c, hw/mlx5).
  */
 #ifndef SHCA_ABI_ENTRY_FILE_H
 #define SHCA_ABI_ENTRY_FILE_H

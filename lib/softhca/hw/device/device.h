@@ -4,9 +4,9 @@
  * The device: the objects that firmware commands create (CQ, SQ, RQ, RQT, TIR) and the engines that
  * run on them.
  *
- * One struct shca_device is one verbs device with one port. abi/ creates objects here; this room
- * never sees an ioctl, a handle or a file. Rings and doorbell records are application memory, given
- * by address.
+ * One struct shca_device is one verbs device with one port, or as an e-switch's manager with a port
+ * for each vport. abi/ creates objects here; this room never sees an ioctl, a handle or a file.
+ * Rings and doorbell records are application memory, given by address.
  *
  *     SQ --tx--> [walk_tx] --> wire          wire --> [walk_rx] --> TIR --rss--> RQ --> CQE
  *                                            kernel <──┘ │ ^ kernel's own frames go to the wire
