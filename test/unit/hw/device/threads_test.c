@@ -130,6 +130,63 @@ all_work_and_stand_still(void **state)
 	}
 }
 
+static unsigned int nb_open[NB_DEVICES]; /* sends that are not complete */
+
+/** @return whether a send on the device, or one of before, is complete within @p ms. */
+static bool
+can_send(unsigned int i, unsigned int ms)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	struct shca_cqe cqe;
+
+	if (nb_open[i] == 0)
+		rig_send(&rig[i], 0, 64, SHCA_CE_ALWAYS);
+	nb_open[i] = 1;
+	for (; ms != 0 && nb_open[i] != 0; ms--) {
+		nb_open[i] -= rig_poll(&rig[i].tx, &cqe);
+		nanosleep(&pause, NULL);
+	}
+	return nb_open[i] == 0;
+}
+
+/** A thread waits for the lock of the first device; groups go in turn to threads. */
+static void
+each_has_its_own_groups(void **state)
+{
+	static const unsigned int in_turn[NB_DEVICES] = { 0, 1, 0, 1 };
+	static const unsigned int side_by_side[NB_DEVICES] = { 0, 0, 2, 2 };
+	static const struct {
+		const unsigned int *group;
+		unsigned int nb_threads;
+		bool goes_on[NB_DEVICES];
+	} rows[] = {
+		{ apart, 4, { false, true, true, true } },
+		{ apart, 3, { false, true, true, false } },
+		{ apart, 2, { false, true, false, true } },
+		{ in_turn, 2, { false, true, false, true } },
+		{ side_by_side, 2, { false, false, true, true } },
+	};
+
+	(void)state;
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		struct shca_threads *threads = start(rows[row].group, rows[row].nb_threads, 1);
+
+		bool goes_on[NB_DEVICES] = { false };
+
+		shca_device_lock(devs[0]);
+		for (unsigned int i = 1; i < NB_DEVICES; i++)
+			if (rows[row].goes_on[i])
+				goes_on[i] = can_send(i, 10000);
+			else /* the round that the thread was in may have been before it */
+				goes_on[i] = can_send(i, 20) && can_send(i, 20);
+		shca_device_unlock(devs[0]);
+		assert_memory_equal(goes_on, rows[row].goes_on, sizeof(goes_on));
+		for (unsigned int i = 0; i < NB_DEVICES; i++)
+			assert_true(can_send(i, 10000));
+		shca_threads_stop(threads);
+	}
+}
+
 int
 main(void)
 {
@@ -137,6 +194,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			are_as_many_as_groups_and_cpus_allow, setup, teardown),
 		cmocka_unit_test_setup_teardown(all_work_and_stand_still, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_has_its_own_groups, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
