@@ -63,7 +63,7 @@ ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 
 	assert_int_equal(access, IBV_ACCESS_LOCAL_WRITE | rig_verbs.optional_access);
 	if (rig_verbs.reg_result != 0) {
-		errno = rig_verbs.reg_result;
+		errno = rig_verbs.reg_result > 0 ? rig_verbs.reg_result : 0;
 		return NULL;
 	}
 	mr = calloc(1, sizeof(*mr));

@@ -45,7 +45,7 @@ static struct {
 } netdev;
 
 static struct rig_port rig;
-static struct rte_ether_addr macs[MDV_MAC_MAX], groups[4];
+static struct rte_ether_addr macs[MDV_MAC_MAX + 1], groups[4]; /* the last is not the port's */
 
 static char
 digit(const struct rte_ether_addr *mac)
@@ -137,6 +137,7 @@ port_make(void **state)
 	rig.data.port_id = 0;
 	memset(macs, 0, sizeof(macs));
 	macs[0] = (struct rte_ether_addr){ { 2, 0, 0, 0, 0, 1 } };
+	macs[MDV_MAC_MAX] = (struct rte_ether_addr){ { 2, 0, 0, 0, 0, 6 } };
 	rig.data.mac_addrs = macs;
 	return 0;
 }
@@ -145,7 +146,7 @@ port_make(void **state)
 static void
 set_addresses(const char *unicast, const char *multicast)
 {
-	memset(&macs[1], 0, sizeof(macs) - sizeof(macs[0]));
+	memset(&macs[1], 0, (MDV_MAC_MAX - 1) * sizeof(macs[0]));
 	for (unsigned int i = 0; unicast[i] != '\0'; i++)
 		macs[1 + 2 * i] = (struct rte_ether_addr){ { 2, 0, 0, 0, 0, unicast[i] - '0' } };
 	rig.port.mc_list = groups;

@@ -273,6 +273,8 @@ the_qp_is_asked_for_what_the_queue_needs(void **state)
 	start(OFFLOADS);
 	mdv_tx_ibv_qp_attr(&tx_rig.txq, &attr);
 	assert_int_equal(attr.send_ops_flags, IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_TSO);
+	assert_int_equal(
+		attr.comp_mask, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_MAX_TSO_HEADER);
 	assert_int_equal(attr.max_tso_header, MDV_TX_TSO_HEADER_MAX);
 	stop_queue();
 }
@@ -282,11 +284,35 @@ void *__wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int alig
 void *__real_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket);
 
 static bool no_memory;
+static size_t nb_bytes; /* that were asked for last */
 
 void *
 __wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket)
 {
+	nb_bytes = size;
 	return no_memory ? NULL : __real_rte_zmalloc_socket(type, size, align, socket);
+}
+
+/** Register and record of the doorbell lie behind the WQEBBs, for nothing reads them. */
+static void
+the_doorbell_is_behind_the_ring(void **state)
+{
+	const struct mdv_txq *txq = &tx_rig.txq;
+	const uint8_t *reg, *dbrec, *end;
+
+	(void)state;
+	start(0);
+	mdv_tx_ibv_detach(&tx_rig.txq);
+	txq->objs.qp->qp_num = 0x123456;
+	assert_int_equal(mdv_tx_ibv_attach(&tx_rig.txq), 0);
+	assert_int_equal(txq->ring.qpn_ds, 0x12345600);
+	assert_int_equal(txq->ring.mask, txq->nb_desc - 1);
+	reg = (const uint8_t *)(uintptr_t)mdv_uar_regs[txq->ring.uar_slot];
+	dbrec = (const uint8_t *)(uintptr_t)txq->ring.dbrec;
+	end = txq->ring.wqes + nb_bytes;
+	assert_true(reg >= txq->ring.wqes + (size_t)txq->nb_desc * MLX5_SEND_WQE_BB);
+	assert_true(dbrec >= reg + sizeof(uint64_t) && dbrec + sizeof(__be32) <= end);
+	stop_queue();
 }
 
 static void
@@ -319,6 +345,8 @@ what_cannot_be_had_leaves_no_ring(void **state)
 	/* The ring is a region for the tags that are in it. */
 	rig_verbs.reg_result = ENOSPC;
 	assert_int_equal(mdv_tx_ibv_attach(txq), -ENOSPC);
+	rig_verbs.reg_result = -1; /* without an errno */
+	assert_int_equal(mdv_tx_ibv_attach(txq), -ENOMEM);
 	rig_verbs.reg_result = 0;
 	assert_null(txq->ring.wqes);
 	assert_null(txq->objs.ibv.mr);
@@ -349,6 +377,7 @@ main(void)
 		cmocka_unit_test(refused_requests_are_made_again),
 		cmocka_unit_test(a_failed_request_restarts_the_queue),
 		cmocka_unit_test(the_qp_is_asked_for_what_the_queue_needs),
+		cmocka_unit_test(the_doorbell_is_behind_the_ring),
 		cmocka_unit_test(what_cannot_be_had_leaves_no_ring),
 		cmocka_unit_test(a_broken_queue_stays_broken),
 	};
