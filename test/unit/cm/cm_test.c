@@ -282,6 +282,32 @@ test_refusal_of_ours(void **state)
 	end_close(&end);
 }
 
+/** Who gives up names itself, for the other side may not know by which ID (IBTA 12.6.7.3). */
+static void
+test_timeout_of_ours(void **state)
+{
+	static const uint8_t guid[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct shca_mad mad = req;
+		struct end end;
+
+		mad.ca_guid = i == 0 ? UINT64_C(0x0102030405060708) : 0;
+		end_open(&end);
+		assert_int_equal(shca_cm_request(end.cm, NOW, &end_path, &mad, &end, &end.conn), 0);
+		assert_memory_equal(shca_cm_path(end.conn), &end_path, sizeof(end_path));
+		shca_cm_release(end.conn, NOW);
+		assert_int_equal(end.nb_sent, 2);
+		assert_int_equal(end.sent[1].kind, SHCA_MAD_REJ);
+		assert_int_equal(end.sent[1].reason, SHCA_MAD_TIMEOUT);
+		assert_int_equal(end.sent[1].info_length, i == 0 ? sizeof(guid) : 0);
+		if (i == 0)
+			assert_memory_equal(end.sent[1].info, guid, sizeof(guid));
+		end_close(&end);
+	}
+}
+
 static void
 test_timewait(void **state)
 {
@@ -452,6 +478,7 @@ main(void)
 		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_delay_of_ours),
 		cmocka_unit_test(test_refusal_of_ours),
+		cmocka_unit_test(test_timeout_of_ours),
 		cmocka_unit_test(test_timewait),
 		cmocka_unit_test(test_release),
 		cmocka_unit_test(test_release_replied),

@@ -462,6 +462,54 @@ test_queue_pair_comes_again(void **state)
 	end_close(&end);
 }
 
+/** What a refusal of ours names in each state (core/cm.c cm_format_rej()), and where none is. */
+static void
+test_refusals(void **state)
+{
+	static const struct {
+		enum shca_cm_state state;
+		int result;
+		uint8_t about;
+	} refusals[] = {
+		{ SHCA_CM_REQ_SENT, 0, SHCA_MAD_ABOUT_OTHER },
+		{ SHCA_CM_MRA_REQ_RCVD, 0, SHCA_MAD_ABOUT_OTHER },
+		{ SHCA_CM_REQ_RCVD, 0, SHCA_MAD_ABOUT_REQ },
+		{ SHCA_CM_MRA_REQ_SENT, 0, SHCA_MAD_ABOUT_REQ },
+		{ SHCA_CM_REP_SENT, 0, SHCA_MAD_ABOUT_OTHER },
+		{ SHCA_CM_MRA_REP_RCVD, 0, SHCA_MAD_ABOUT_OTHER },
+		{ SHCA_CM_REP_RCVD, 0, SHCA_MAD_ABOUT_REP },
+		{ SHCA_CM_MRA_REP_SENT, 0, SHCA_MAD_ABOUT_REP },
+		{ SHCA_CM_ESTABLISHED, -EINVAL, 0 },
+		{ SHCA_CM_DREQ_SENT, -EINVAL, 0 },
+		{ SHCA_CM_DREQ_RCVD, -EINVAL, 0 },
+		{ SHCA_CM_TIMEWAIT, -EINVAL, 0 },
+		{ SHCA_CM_SIDR_REQ_SENT, -EINVAL, 0 },
+		{ SHCA_CM_SIDR_REQ_RCVD, -EINVAL, 0 },
+	};
+	const struct shca_mad rej = { .reason = SHCA_MAD_CONSUMER };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		unsigned int nb_before;
+		struct end end;
+
+		reach(&end, refusals[i].state);
+		nb_before = end.nb_sent;
+		assert_int_equal(shca_cm_state(end.conn), refusals[i].state);
+		assert_int_equal(shca_cm_reject(end.conn, &rej), refusals[i].result);
+		assert_int_equal(end.nb_sent, nb_before + (refusals[i].result == 0));
+		if (refusals[i].result == 0) {
+			assert_int_equal(end.sent[nb_before].kind, SHCA_MAD_REJ);
+			assert_int_equal(end.sent[nb_before].about, refusals[i].about);
+			assert_int_equal(end.sent[nb_before].reason, SHCA_MAD_CONSUMER);
+			assert_int_equal(shca_cm_state(end.conn), SHCA_CM_IDLE);
+		} else {
+			assert_int_equal(shca_cm_state(end.conn), refusals[i].state);
+		}
+		end_close(&end);
+	}
+}
+
 static void
 test_refused(void **state)
 {
@@ -520,6 +568,7 @@ main(void)
 		cmocka_unit_test(test_rep_of_another),
 		cmocka_unit_test(test_no_guid),
 		cmocka_unit_test(test_queue_pair_comes_again),
+		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_sidr),
 	};
