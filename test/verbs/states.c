@@ -41,10 +41,18 @@ attributes(enum ibv_qp_type type)
 	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == EINVAL, errno);
 	CHECK(pair_state(qp) == IBV_QPS_RESET, 0);
 	mask = pair_init_attr(type, &attr);
+	attr.pkey_index = 1;
+	CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL, errno);
+	attr.pkey_index = 0;
+	for (attr.port_num = 0; attr.port_num <= 2; attr.port_num += 2)
+		CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL, attr.port_num);
+	attr.port_num = 1;
 	step(qp, &attr, mask);
 	mask = pair_rtr_attr(type, qp->qp_num, &attr);
 	if (type != IBV_QPT_UD) {
 		attr.path_mtu = IBV_MTU_4096 + 1;
+		CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL, errno);
+		attr.path_mtu = 0;
 		CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL, errno);
 		attr.path_mtu = IBV_MTU_1024;
 		attr.ah_attr.grh.sgid_index = 250;
@@ -303,15 +311,17 @@ access_of(struct ibv_qp *qp)
 	return attr.qp_access_flags;
 }
 
-/** Resources for reads are powers of two, one at least, and without any the other side neither
- * reads nor has atomics (Linux hw/mlx5/qp.c __mlx5_ib_modify_qp(),
+/** Each MTU is taken. Resources for reads are powers of two, one at least, 16 at most, and without
+ * any the other side neither reads nor has atomics (Linux hw/mlx5/qp.c __mlx5_ib_modify_qp(),
  * query_qp_attr(), set_qpc_atomic_flags()). */
 static void
 depths(void)
 {
 	static const struct {
 		uint8_t asked, has;
-	} rows[] = { { 0, 1 }, { 1, 1 }, { 3, 4 }, { 5, 8 }, { 16, 16 } };
+		enum ibv_mtu mtu;
+	} rows[] = { { 0, 1, IBV_MTU_256 }, { 1, 1, IBV_MTU_512 }, { 3, 4, IBV_MTU_1024 },
+		{ 5, 8, IBV_MTU_2048 }, { 16, 16, IBV_MTU_4096 } };
 	const unsigned int all = PAIR_ACCESS & ~IBV_ACCESS_LOCAL_WRITE;
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -324,16 +334,22 @@ depths(void)
 		rig_must(ibv_modify_qp(qp, &attr, mask), "RESET to INIT");
 		CHECK(access_of(qp) == IBV_ACCESS_REMOTE_WRITE, access_of(qp));
 		mask = pair_rtr_attr(IBV_QPT_RC, 0x123456, &attr);
+		attr.path_mtu = rows[i].mtu;
+		attr.max_dest_rd_atomic = 17;
+		CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL, errno);
 		attr.max_dest_rd_atomic = rows[i].asked;
 		rig_must(ibv_modify_qp(qp, &attr, mask), "INIT to RTR");
 		CHECK(access_of(qp) == (rows[i].asked != 0 ? all : IBV_ACCESS_REMOTE_WRITE),
 			access_of(qp));
 		mask = pair_rts_attr(IBV_QPT_RC, &attr);
+		attr.max_rd_atomic = 17;
+		CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL, errno);
 		attr.max_rd_atomic = rows[i].asked;
 		rig_must(ibv_modify_qp(qp, &attr, mask), "RTR to RTS");
 		rig_must(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init), "ibv_query_qp");
 		CHECK(attr.max_rd_atomic == rows[i].has, attr.max_rd_atomic);
 		CHECK(attr.max_dest_rd_atomic == rows[i].has, attr.max_dest_rd_atomic);
+		CHECK(attr.path_mtu == rows[i].mtu, attr.path_mtu);
 		rig_must(ibv_destroy_qp(qp), "ibv_destroy_qp");
 	}
 }
