@@ -10,7 +10,7 @@ from harness.program import run_on_softhca
 PROGRAMS = ["post-poll", "next-poll", "wc-fields", "events", "offloads", "clock", "resize", "device-memory", "pacing",
             "striding", "fork", "exit", "import", "contexts", "passed", "flow-actions", "capabilities", "compressed",
             "unshare", "counter", "srq", "xrc", "windows", "multicast", "states", "limits",
-            "fork-threads", "cancel", "reuse"]
+            "fork-threads", "fork-library", "cancel", "reuse"]
 MODELS = ["cx5", "cx4lx", pytest.param("cx6dx", marks=pytest.mark.sanitized)]
 
 

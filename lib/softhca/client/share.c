@@ -277,14 +277,33 @@ take_all_back(void)
 	return each_moved(text, take_back, NULL);
 }
 
-struct forking {
+/** What shca_share_fork() does; not on the stack, which may be moved memory. */
+static struct {
 	pid_t (*fork_fn)(void);
 	shca_share_fn say;
 	void *say_arg;
 	pid_t pid;
 	int error;
 	int ends[2];
-};
+	bool is_waited_for; /**< the child, until it has memory of its own */
+} forking;
+
+void
+shca_share_forked(void)
+{
+	char byte = 0;
+
+	if (!forking.is_waited_for)
+		return;
+	if (!take_all_back()) {
+		SHCA_ERR("fork: no memory for what was shared with the keeper");
+		_exit(127);
+	}
+	forking.is_waited_for = false;
+	syscall(SYS_write, forking.ends[1], &byte, 1);
+	syscall(SYS_close, forking.ends[0]);
+	syscall(SYS_close, forking.ends[1]);
+}
 
 /** Both processes have the moved memory until the child has its own: the parent waits so long, and
  * its other threads, which have locks that the child believes to have, stand still. */
@@ -292,30 +311,26 @@ static void
 run_fork(void *arg)
 {
 	static const struct shca_share none;
-	struct forking *forking = arg;
-	bool stands_still = forking->say != NULL &&
-		forking->say(forking->say_arg, SHCA_MESSAGE_FORK, forking->ends[0], &none) == 0;
+	bool stands_still = forking.say != NULL &&
+		forking.say(forking.say_arg, SHCA_MESSAGE_FORK, forking.ends[0], &none) == 0;
 	char byte = 0;
 
-	forking->pid = forking->fork_fn();
-	forking->error = errno;
-	if (forking->pid == 0) {
-		if (!take_all_back()) {
-			SHCA_ERR("fork: no memory for what was shared with the keeper");
-			_exit(127);
-		}
-		syscall(SYS_write, forking->ends[1], &byte, 1);
-		syscall(SYS_close, forking->ends[0]);
-		syscall(SYS_close, forking->ends[1]);
+	(void)arg;
+	forking.is_waited_for = true;
+	forking.pid = forking.fork_fn();
+	forking.error = errno;
+	if (forking.pid == 0) {
+		shca_share_forked();
 		return;
 	}
-	syscall(SYS_close, forking->ends[1]);
-	if (forking->pid < 0 && stands_still)
-		forking->say(forking->say_arg, SHCA_MESSAGE_SHARE, -1, &none);
-	if (forking->pid > 0)
-		while (syscall(SYS_read, forking->ends[0], &byte, 1) < 0 && errno == EINTR)
+	forking.is_waited_for = false;
+	syscall(SYS_close, forking.ends[1]);
+	if (forking.pid < 0 && stands_still)
+		forking.say(forking.say_arg, SHCA_MESSAGE_SHARE, -1, &none);
+	if (forking.pid > 0)
+		while (syscall(SYS_read, forking.ends[0], &byte, 1) < 0 && errno == EINTR)
 			;
-	syscall(SYS_close, forking->ends[0]);
+	syscall(SYS_close, forking.ends[0]);
 }
 
 bool
@@ -327,21 +342,18 @@ shca_share_has_moved(void)
 pid_t
 shca_share_fork(pid_t (*fork_fn)(void), shca_share_fn say, void *arg)
 {
-	static struct forking forking; /* not on the stack, which may be moved memory */
 	sigset_t signals;
 	pid_t pid;
 	int error;
 
 	lock_begin(&signals);
-	forking = (struct forking){
-		.fork_fn = fork_fn,
-		.say = say,
-		.say_arg = arg,
-		.pid = -1,
-		.error = ENOMEM,
-	};
+	forking.fork_fn = fork_fn;
+	forking.say = say;
+	forking.say_arg = arg;
+	forking.pid = -1;
+	forking.error = ENOMEM;
 	if (atomic_load(&root.nb_moves) == 0 || pipe2(forking.ends, O_CLOEXEC) != 0 ||
-		!run_there(run_fork, &forking)) {
+		!run_there(run_fork, NULL)) {
 		forking.pid = fork_fn();
 		forking.error = errno;
 	}

@@ -40,6 +40,12 @@ int shca_share(const struct shca_share *share, shca_share_fn say, void *arg);
  * @param say NULL: other threads do not stand still meanwhile
  */
 pid_t shca_share_fork(pid_t (*fork_fn)(void), shca_share_fn say, void *arg);
+/**
+ * In the child: what was moved is its own from here on. Called where the C library's fork() calls
+ * the handlers of pthread_atfork(), it is so before libraries whose fork() stands between, as
+ * libvma's does, put the child in order. shca_share_fork() calls it if nobody has.
+ */
+void shca_share_forked(void);
 /** @return whether memory has moved, so that shca_share_fork() has something to do. */
 bool shca_share_has_moved(void);
 /**

@@ -20,6 +20,7 @@
 #include "client/cancel.h"
 #include "client/connection.h"
 #include "client/link.h"
+#include "client/share.h"
 #include "config/options.h"
 #include "nldev/drvinfo.h"
 #include "nldev/ethtool.h"
@@ -199,6 +200,7 @@ after_fork(void)
 void
 shca_route_forked(void)
 {
+	shca_share_forked();
 	if (root.owner != getpid())
 		shca_set_forked(root.set);
 	/* The set is the parent's, and has no device thread here. */
