@@ -235,6 +235,13 @@ def _add_hugepages(wanted):
         return _persistent_hugepages() - before
 
 
+def _await_free_hugepages(wanted):
+    """What another test gives back while its processes still end, Linux takes from those that are free, which are ours."""
+    end = time.monotonic() + 10
+    while int(NR_HUGEPAGES.with_name("free_hugepages").read_text()) < wanted and time.monotonic() < end:
+        time.sleep(0.02)
+
+
 @contextlib.contextmanager
 def more_hugepages(wanted):
     """Reserve up to `wanted` hugepages more; yields their number and gives them back at the end.
@@ -244,6 +251,7 @@ def more_hugepages(wanted):
     with _locked("free_hugepages", fcntl.LOCK_SH):
         got = _add_hugepages(wanted)
         try:
+            _await_free_hugepages(got)
             yield got
         finally:
             _add_hugepages(-got)
