@@ -247,7 +247,8 @@ shca_cm_release(struct shca_cm_conn *conn, uint64_t now)
 		shca_conn_free(conn);
 }
 
-/** No answer has come. */
+/** No answer has come. The other side, which may have heard it all, is not told (Linux core/cm.c
+ * cm_process_send_error()). */
 static void
 give_up(struct shca_cm_conn *conn, uint64_t now)
 {
@@ -260,12 +261,8 @@ give_up(struct shca_cm_conn *conn, uint64_t now)
 		shca_conn_enter_timewait(conn, now);
 		shca_conn_tell(conn, SHCA_CM_DREQ_LOST, NULL);
 		break;
-	case SHCA_CM_SIDR_REQ_SENT:
-		shca_conn_rest(conn, SHCA_CM_IDLE);
-		shca_conn_tell(conn, SHCA_CM_UNREACHABLE, NULL);
-		break;
 	default:
-		reject_for_timeout(conn);
+		shca_conn_rest(conn, SHCA_CM_IDLE);
 		shca_conn_tell(conn, SHCA_CM_UNREACHABLE, NULL);
 	}
 }
