@@ -15,7 +15,6 @@
 #include <rte_memory.h>
 #include <rte_mempool.h>
 
-#include "base/dm_mbuf.h"
 #include "base/log.h"
 #include "device/device.h"
 #include "mp/mp.h"
@@ -418,17 +417,7 @@ table_learn(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *m
 		eal_memory_get(table, addr);
 }
 
-bool
-mdv_mr_find(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *mbuf,
-	struct mdv_mr_range *range)
-{
-	if (table_find(table, addr, range))
-		return true;
-	table_learn(table, addr, mbuf);
-	return table_find(table, addr, range);
-}
-
-/** The same as mdv_mr_find(), in a process that cannot register memory. */
+/** Ask the primary process: this one cannot register memory. */
 static bool
 ask(const struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *mbuf,
 	struct mdv_mr_range *range)
@@ -445,43 +434,22 @@ ask(const struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *mbu
 	return true;
 }
 
-struct mdv_mr_place
-mdv_mr_cache_miss(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_mbuf *mbuf)
+bool
+mdv_mr_find(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *mbuf,
+	struct mdv_mr_range *range)
 {
-	struct mdv_mr_range *slot =
-		&cache->slots[(addr >> MDV_MR_CACHE_SHIFT) % MDV_MR_CACHE_SLOTS];
-	struct mdv_mr_range range;
-
-	if (addr - slot->start >= slot->size) {
-		if (rte_eal_process_type() == RTE_PROC_PRIMARY
-				? !mdv_mr_find(cache->table, addr, mbuf, &range)
-				: !ask(cache->table, addr, mbuf, &range))
-			return (struct mdv_mr_place){ .lkey_be = MDV_MR_LKEY_NONE };
-		*slot = range;
-	}
-	/* Another process may have other memory at the address of the device memory's mapping. */
-	if (slot->zero_based && !mdv_dm_mbuf_is(mbuf))
-		return (struct mdv_mr_place){ .lkey_be = MDV_MR_LKEY_NONE };
-	if (slot->zero_based)
-		return (struct mdv_mr_place){ addr - slot->start, slot->lkey_be };
-	cache->last = *slot;
-	return (struct mdv_mr_place){ addr, slot->lkey_be };
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return ask(table, addr, mbuf, range);
+	if (table_find(table, addr, range))
+		return true;
+	table_learn(table, addr, mbuf);
+	return table_find(table, addr, range);
 }
 
-void
-mdv_mr_cache_flush(struct mdv_mr_cache *cache)
+const uint32_t *
+mdv_mr_generation(const struct mdv_mr_table *table)
 {
-	cache->generation = __atomic_load_n(cache->table_generation, __ATOMIC_ACQUIRE);
-	memset(&cache->last, 0, sizeof(cache->last));
-	memset(cache->slots, 0, sizeof(cache->slots));
-}
-
-void
-mdv_mr_cache_init(struct mdv_mr_cache *cache, struct mdv_mr_table *table)
-{
-	cache->table = table;
-	cache->table_generation = &table->generation;
-	mdv_mr_cache_flush(cache);
+	return &table->generation;
 }
 
 static bool

@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Memory regions: the lkey of an address.
+ * Memory regions: the table of a port.
  *
- *     burst ── last hit ── direct-mapped cache of the queue ── table of the port (locked)
- *                                                                │ unknown: register
- *                                                                v
- *                                  the mbuf's mempool, or the run of EAL memory at the address
+ *     cache of a queue (mr_cache.h) ── table of the port (locked)
+ *                                        │ unknown: register
+ *                                        v
+ *          the mbuf's mempool, or the run of EAL memory at the address
  *
- * The table belongs to the port. A cache belongs to one queue and thus to one thread. A mempool is
- * registered with all its chunks, contiguous ones as one range; a started Rx queue holds a
- * reference to the pool. Queues' caches that have looked up the pool hold one reference until the
- * pool or all queues are destroyed. EAL memory that is freed leaves the table, and the generation
- * makes the caches forget it.
+ * A mempool is registered with all its chunks, contiguous ones as one range; a started Rx queue
+ * holds a reference to the pool. Queues' caches that have looked up the pool hold one reference
+ * until the pool or all queues are destroyed. EAL memory that is freed leaves the table, and the
+ * generation makes the caches forget it.
  *
- * Device memory (dm.h) is in the table too. The program sees it at addresses of the mapping, but
- * the device counts from the memory's start, so its segments need an offset in place of an address.
- * Only the miss path computes the offset, so device memory is never the cache's last hit, and
- * bursts use addresses of the last hit unchanged.
+ * The generation is shared with secondary processes; the rest belongs to the primary process.
  *
- * Caches and generation are shared with secondary processes; the rest belongs to the primary
- * process. The cache of a queue that a secondary process polls asks the primary (mp.h).
- *
- * Threads: mdv_mr_lkey() is for the queue's own thread; all other functions take the table's lock.
+ * Threads: all functions take the table's lock.
  */
 #ifndef MDV_MR_H
 #define MDV_MR_H
@@ -30,8 +23,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rte_branch_prediction.h>
-#include <rte_common.h>
 #include <rte_mbuf.h>
 #include <rte_memory.h>
 
@@ -44,25 +35,6 @@ struct mdv_mr_table;
 /** No lkey (big-endian or not): the memory is unknown. The device's keys are 24 bits and a variant
  * byte. */
 #define MDV_MR_LKEY_NONE UINT32_MAX
-
-/** Slots of a queue's cache; an address picks its slot by its 2-MB page. */
-#define MDV_MR_CACHE_SLOTS 16
-#define MDV_MR_CACHE_SHIFT 21
-
-/** An address in the form of a data segment. */
-struct mdv_mr_place {
-	uint64_t addr;
-	uint32_t lkey_be; /**< MDV_MR_LKEY_NONE: the device cannot access it */
-};
-
-/** A queue's own cache; zeroed by mdv_mr_cache_init(). */
-struct mdv_mr_cache {
-	struct mdv_mr_range last;
-	uint32_t generation;              /**< of the table when this cache was last emptied */
-	const uint32_t *table_generation; /**< incremented when a region leaves the table */
-	struct mdv_mr_table *table;
-	struct mdv_mr_range slots[MDV_MR_CACHE_SLOTS];
-};
 
 /** @return the table or NULL, logged. */
 struct mdv_mr_table *mdv_mr_create(const struct mdv_device *device, uint16_t port_id);
@@ -83,8 +55,11 @@ int mdv_mr_dm_add(struct mdv_mr_table *table, struct ibv_dm *dm, const void *sta
 /** The caller guarantees that the device has finished all packets in this memory. */
 void mdv_mr_dm_del(struct mdv_mr_table *table, const void *start);
 
+/** @return the table's generation, which grows when a region leaves the table. */
+const uint32_t *mdv_mr_generation(const struct mdv_mr_table *table);
 /**
- * Find the region of @p addr, which is in @p mbuf's buffer; register it if it is unknown.
+ * Find the region of @p addr, which is in @p mbuf's buffer; register it if it is unknown. A
+ * secondary process asks the primary.
  * @return whether there is one
  */
 bool mdv_mr_find(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *mbuf,
@@ -101,32 +76,5 @@ void mdv_mr_each(struct mdv_mr_table *table, mdv_mr_each_t each, void *arg);
 /** All caches are gone, and no packet is in flight: release the pools that were held for caches,
  * and the memory that packets may have been of. */
 void mdv_mr_caches_gone(struct mdv_mr_table *table);
-
-void mdv_mr_cache_init(struct mdv_mr_cache *cache, struct mdv_mr_table *table);
-/** Forget regions that have left the table; called once a burst. */
-void mdv_mr_cache_flush(struct mdv_mr_cache *cache);
-/** Find the device's place of @p addr, which is in @p mbuf's buffer and outside of the last hit. */
-struct mdv_mr_place mdv_mr_cache_miss(
-	struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_mbuf *mbuf);
-
-static __rte_always_inline void
-mdv_mr_cache_check(struct mdv_mr_cache *cache)
-{
-	if (unlikely(cache->generation !=
-		    __atomic_load_n(cache->table_generation, __ATOMIC_RELAXED)))
-		mdv_mr_cache_flush(cache);
-}
-
-/**
- * @return the lkey (big-endian) of @p addr, which is in @p mbuf's buffer, or MDV_MR_LKEY_NONE. The
- * buffer belongs to a pool, so it is not device memory: no pool can be registered there.
- */
-static __rte_always_inline uint32_t
-mdv_mr_lkey(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_mbuf *mbuf)
-{
-	if (likely(addr - cache->last.start < cache->last.size))
-		return cache->last.lkey_be;
-	return mdv_mr_cache_miss(cache, addr, mbuf).lkey_be;
-}
 
 #endif /* MDV_MR_H */

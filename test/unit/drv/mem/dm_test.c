@@ -9,7 +9,7 @@
 
 #include "base/dm_mbuf.h"
 #include "mem/dm.h"
-#include "mem/mr.h"
+#include "mem/mr_cache.h"
 #include "no_memory.h"
 #include "rig.h"
 #include "rte_pmd_mlx5dv.h"

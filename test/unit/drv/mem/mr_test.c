@@ -12,7 +12,7 @@
 #include <rte_memory.h>
 
 #include "base/log.h"
-#include "mem/mr.h"
+#include "mem/mr_cache.h"
 #include "rig.h"
 
 #define NB_MBUFS 128
@@ -459,27 +459,6 @@ freed_memory_is_registered_no_longer(void **state)
 	table_delete(table);
 }
 
-/** A cache that has the range asks nobody. */
-static void
-a_range_in_the_cache_is_not_looked_up(void **state)
-{
-	struct mdv_mr_table *table = table_new();
-	struct rte_mempool *pool = rig_pool("mr_cached", NB_MBUFS, ROOM);
-	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
-	struct mdv_mr_cache cache = { 0 };
-	struct mdv_mr_place place;
-
-	(void)state;
-	mdv_mr_cache_init(&cache, table);
-	assert_int_equal(lkey_of(&cache, mbuf), rte_cpu_to_be_32(0x100));
-	cache.table = NULL;
-	place = mdv_mr_cache_miss(&cache, rte_pktmbuf_mtod(mbuf, uintptr_t), mbuf);
-	assert_int_equal(place.lkey_be, rte_cpu_to_be_32(0x100));
-	rte_pktmbuf_free(mbuf);
-	rte_mempool_free(pool);
-	table_delete(table);
-}
-
 /** Make a table. @param[out] logged what the driver logs meanwhile; to be freed */
 static struct mdv_mr_table *
 make_logged(char **logged)
@@ -589,7 +568,6 @@ main(void)
 		cmocka_unit_test(a_refused_registration_leaves_nothing),
 		cmocka_unit_test(a_pool_that_another_process_destroyed),
 		cmocka_unit_test(freed_memory_is_registered_no_longer),
-		cmocka_unit_test(a_range_in_the_cache_is_not_looked_up),
 		cmocka_unit_test(memory_is_watched_or_never_goes),
 		cmocka_unit_test(a_run_stays_registered_when_a_page_of_it_goes),
 	};

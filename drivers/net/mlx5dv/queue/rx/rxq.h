@@ -43,7 +43,7 @@
 
 #include "base/compat.h"
 #include "base/hw.h"
-#include "mem/mr.h"
+#include "mem/mr_cache.h"
 #include "queue/cq.h"
 #include "queue/recover_ops.h"
 

@@ -31,7 +31,7 @@
 #include <rte_mbuf.h>
 
 #include "base/hw.h"
-#include "mem/mr.h"
+#include "mem/mr_cache.h"
 #include "queue/cq.h"
 #include "queue/recover_ops.h"
 #include "tx_wqe.h"

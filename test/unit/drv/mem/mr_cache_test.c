@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A queue's cache of memory regions. */
+#include <rte_byteorder.h>
+#include <rte_mbuf.h>
+
+#include "mem/mr_cache.h"
+#include "rig.h"
+
+#define NB_MBUFS 128
+#define ROOM     2176
+
+static struct rig_port rig;
+
+static struct mdv_mr_table *
+table_new(void)
+{
+	struct mdv_mr_table *table;
+
+	rig_port_init(&rig);
+	table = mdv_mr_create(&rig.port.device, rig.data.port_id);
+	assert_non_null(table);
+	return table;
+}
+
+static uint32_t
+lkey_of(struct mdv_mr_cache *cache, const struct rte_mbuf *mbuf)
+{
+	return mdv_mr_lkey(cache, rte_pktmbuf_mtod(mbuf, uintptr_t), mbuf);
+}
+
+/** A cache that has the range asks nobody. */
+static void
+a_range_in_the_cache_is_not_looked_up(void **state)
+{
+	struct mdv_mr_table *table = table_new();
+	struct rte_mempool *pool = rig_pool("mr_cached", NB_MBUFS, ROOM);
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	struct mdv_mr_cache cache = { 0 };
+	struct mdv_mr_place place;
+
+	(void)state;
+	mdv_mr_cache_init(&cache, table);
+	assert_int_equal(lkey_of(&cache, mbuf), rte_cpu_to_be_32(0x100));
+	cache.table = NULL;
+	assert_int_equal(lkey_of(&cache, mbuf), rte_cpu_to_be_32(0x100));
+	place = mdv_mr_cache_miss(&cache, rte_pktmbuf_mtod(mbuf, uintptr_t), mbuf);
+	assert_int_equal(place.lkey_be, rte_cpu_to_be_32(0x100));
+	assert_int_equal(place.addr, rte_pktmbuf_mtod(mbuf, uintptr_t));
+	rte_pktmbuf_free(mbuf);
+	rte_mempool_free(pool);
+	mdv_mr_destroy(table);
+}
+
+/** A burst that finds the generation changed forgets all. */
+static void
+a_region_that_has_left_the_table_is_forgotten(void **state)
+{
+	struct mdv_mr_table *table = table_new();
+	struct rte_mempool *pool = rig_pool("mr_left", NB_MBUFS, ROOM);
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	const uintptr_t addr = rte_pktmbuf_mtod(mbuf, uintptr_t);
+	struct mdv_mr_cache cache = { 0 };
+
+	(void)state;
+	mdv_mr_cache_init(&cache, table);
+	assert_int_equal(lkey_of(&cache, mbuf), rte_cpu_to_be_32(0x100));
+	mdv_mr_cache_check(&cache);
+	assert_true(addr - cache.last.start < cache.last.size);
+	mdv_mr_pool_gone(table, pool);
+	mdv_mr_cache_check(&cache);
+	assert_int_equal(cache.last.size, 0);
+	for (unsigned int i = 0; i < MDV_MR_CACHE_SLOTS; i++)
+		assert_int_equal(cache.slots[i].size, 0);
+	assert_int_equal(cache.generation, *mdv_mr_generation(table));
+	rte_pktmbuf_free(mbuf);
+	rte_mempool_free(pool);
+	mdv_mr_destroy(table);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_range_in_the_cache_is_not_looked_up),
+		cmocka_unit_test(a_region_that_has_left_the_table_is_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
+}
