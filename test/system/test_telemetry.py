@@ -142,6 +142,21 @@ def test_memory_regions(pmd, client):
     assert sum(region["size"] for region in regions) > 16384 * 2048
 
 
+@pytest.mark.parametrize("early, met", [(1, {"mb_pool_0", "mb_pool_0_1"}), (0, {"mb_pool_0"})])
+def test_mempools_are_registered_before_the_first_packet(early, met):
+    """Without buffer split, testpmd receives into its first mempool only."""
+    with Testpmd(vdevs=[f"net_mlx5dv0,ibdev=mlx5_0,mr_mempool_reg_en={early}"], args=["--mbuf-size=2048,1024"],
+                 telemetry=True) as pmd, Telemetry(pmd.prefix) as client:
+        def pools():
+            return {region["mempool"] for region in client.ask("/mlx5dv/mrs,0")["mrs"].values()}
+
+        assert pools() == met
+        pmd.cmd("port stop 0")
+        assert pools() == set()
+        pmd.cmd("port start 0")
+        assert pools() == met
+
+
 def test_ports_come_and_go_while_asked():
     """Four clients ask all the time; a port is started, stopped, given rules and queues, detached."""
     with Testpmd(args=["--rxq=1", "--txq=1"], telemetry=True) as pmd:

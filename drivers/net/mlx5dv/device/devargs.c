@@ -79,6 +79,11 @@ static const char *const mprq_names[] = {
 	[MDV_MPRQ_ON] = "on",
 	NULL,
 };
+static const char *const mempool_reg_names[] = {
+	[MDV_MEMPOOL_REG_ON] = "1",
+	[MDV_MEMPOOL_REG_OFF] = "0",
+	NULL,
+};
 
 /** MLX5_INLINE_HSIZE_* of the in-tree driver, which takes any number. */
 static const char *const inline_min_names[] = {
@@ -111,6 +116,7 @@ static const struct devarg devargs[] = {
 	CHOICE("sq_db_nc", "auto, 0 or 1", sq_db_nc_names, sq_db_nc),
 	CHOICE("txq_inline_min", "auto, 18, 58 or 78", inline_min_names, txq_inline_min),
 	CHOICE("mprq", "off, auto or on", mprq_names, mprq),
+	CHOICE("mr_mempool_reg_en", "0 or 1", mempool_reg_names, mr_mempool_reg_en),
 	INLINE("tx_inline", "number of bytes up to 924 or auto", tx_inline),
 };
 /* clang-format on */

@@ -66,6 +66,12 @@ enum mdv_mprq {
 	MDV_MPRQ_ON,   /**< or the port does not start */
 };
 
+/** Whether mempools are registered before packets of theirs are sent. */
+enum mdv_mempool_reg {
+	MDV_MEMPOOL_REG_ON, /**< when the port starts, or they are made */
+	MDV_MEMPOOL_REG_OFF,
+};
+
 /** The longest frame that a send WQE can inline: the DPDK in-tree driver's limit, too (mlx5_prm.h
  * MLX5_EMPW_MAX_INLINE_LEN). */
 #define MDV_TX_INLINE_MAX 924u
@@ -89,6 +95,7 @@ struct mdv_config {
 	enum mdv_sq_db_nc sq_db_nc;
 	enum mdv_inline_min txq_inline_min;
 	enum mdv_mprq mprq;
+	enum mdv_mempool_reg mr_mempool_reg_en;
 	uint16_t tx_inline; /**< longest frame that is inlined on send; 0: none; MDV_TX_INLINE_AUTO
 			     */
 };

@@ -177,4 +177,4 @@ static struct rte_vdev_driver mdv_probe_driver = {
 
 RTE_PMD_REGISTER_VDEV(net_mlx5dv, mdv_probe_driver);
 RTE_PMD_REGISTER_PARAM_STRING(net_mlx5dv,
-	"ibdev=<verbs device> iface=<netdev> port=<number> sniff=none|rx|all rx_cqe_comp=auto|off|hash|csum passthru_move=on|off tx_max_burst_sz=<bytes> tx_typical_pkt_sz=<bytes> mode=auto|dv|ibv relaxed_ordering=auto|on|off sq_db_nc=auto|0|1 txq_inline_min=auto|18|58|78 mprq=off|auto|on tx_inline=<bytes>|auto");
+	"ibdev=<verbs device> iface=<netdev> port=<number> sniff=none|rx|all rx_cqe_comp=auto|off|hash|csum passthru_move=on|off tx_max_burst_sz=<bytes> tx_typical_pkt_sz=<bytes> mode=auto|dv|ibv relaxed_ordering=auto|on|off sq_db_nc=auto|0|1 txq_inline_min=auto|18|58|78 mprq=off|auto|on mr_mempool_reg_en=0|1 tx_inline=<bytes>|auto");

@@ -45,6 +45,7 @@ LIST_HEAD(owner_list, owner);
 struct mdv_mr_table {
 	uint32_t generation;
 	uint16_t port_id;
+	bool early;           /**< pools are registered before a queue meets them; without order */
 	pthread_mutex_t lock; /**< covers both lists; taken in EAL's memory lock, never around it */
 	struct owner_list owners;
 	/** Found no more, but packets in flight may be of their memory. */
@@ -308,6 +309,7 @@ mdv_mr_caches_gone(struct mdv_mr_table *table)
 {
 	struct owner *owner, *next;
 
+	__atomic_store_n(&table->early, false, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&table->lock);
 	for (owner = LIST_FIRST(&table->owners); owner != NULL; owner = next) {
 		next = LIST_NEXT(owner, next);
@@ -511,11 +513,31 @@ mdv_mr_pool_gone(struct mdv_mr_table *table, const struct rte_mempool *pool)
 	pthread_mutex_unlock(&table->lock);
 }
 
+/** Hold a pool as if a queue had met it. */
+static void
+pool_come(struct rte_mempool *pool, void *arg)
+{
+	if (mdv_mr_span_has_packets(pool))
+		(void)pool_get(arg, pool, true);
+}
+
+void
+mdv_mr_pools_register(struct mdv_mr_table *table)
+{
+	/* First, so that a pool is not missed which is made meanwhile. */
+	__atomic_store_n(&table->early, true, __ATOMIC_RELAXED);
+	rte_mempool_walk(pool_come, table);
+}
+
 static void
 pool_event(enum rte_mempool_event event, struct rte_mempool *pool, void *arg)
 {
+	const struct mdv_mr_table *table = arg;
+
 	if (event == RTE_MEMPOOL_EVENT_DESTROY)
 		mdv_mr_pool_gone(arg, pool);
+	else if (__atomic_load_n(&table->early, __ATOMIC_RELAXED))
+		pool_come(pool, arg);
 }
 
 struct mdv_mr_table *

@@ -90,6 +90,19 @@ mdv_mr_span_is_pinned(struct rte_mempool *pool)
 		(rte_pktmbuf_priv_flags(pool) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) != 0;
 }
 
+bool
+mdv_mr_span_has_packets(struct rte_mempool *pool)
+{
+	const struct rte_pktmbuf_pool_private *priv = rte_mempool_get_priv(pool);
+
+	/* Nothing marks a pool of mbufs, but rte_pktmbuf_pool_init() wants all of this of one. */
+	return pool->private_data_size >= sizeof(*priv) && !mdv_mr_span_is_pinned(pool) &&
+		priv->mbuf_data_room_size != 0 &&
+		pool->elt_size >=
+		sizeof(struct rte_mbuf) + priv->mbuf_priv_size + priv->mbuf_data_room_size &&
+		pool->populated_size == pool->size && (pool->flags & RTE_MEMPOOL_F_NON_IO) == 0;
+}
+
 int
 mdv_mr_span_of_pool(struct rte_mempool *pool, struct mdv_mr_span **spans, size_t *nb)
 {

@@ -16,6 +16,9 @@ struct mdv_mr_span {
 
 /** @return whether the pool's mbufs permanently have buffers in external memory. */
 bool mdv_mr_span_is_pinned(struct rte_mempool *pool);
+/** @return whether packets are in the pool's own memory, all of which is there for devices: a pool
+ * of mbufs with data rooms. */
+bool mdv_mr_span_has_packets(struct rte_mempool *pool);
 /** @return 0 and @p nb of @p spans, which the caller frees; -ENOMEM, -EINVAL: the pool has no
  * memory. */
 int mdv_mr_span_of_pool(struct rte_mempool *pool, struct mdv_mr_span **spans, size_t *nb);

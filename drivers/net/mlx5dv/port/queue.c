@@ -174,6 +174,8 @@ mdv_queue_start_all(struct rte_eth_dev *dev)
 		ret = rx_begin(dev, i);
 	if (ret != 0)
 		mdv_queue_stop_all(dev);
+	else if (mdv_port(dev)->config.mr_mempool_reg_en == MDV_MEMPOOL_REG_ON)
+		mdv_mr_pools_register(mdv_port(dev)->mr);
 	return ret;
 }
 

@@ -22,6 +22,7 @@ static const struct {
 	enum mdv_inline_min inline_min;
 	enum mdv_mprq mprq;
 	uint16_t tx_inline;
+	enum mdv_mempool_reg mempool_reg;
 } cases[] = {
 	{ "ibdev=mlx5_0", 0, "mlx5_0", "" },
 	{ "iface=ens1f0np0", 0, "", "ens1f0np0" },
@@ -79,6 +80,10 @@ static const struct {
 	{ "mprq=on,ibdev=a", 0, "a", "", .mprq = MDV_MPRQ_ON },
 	{ "ibdev=a,mprq=1", -EINVAL, NULL, NULL },
 	{ "ibdev=a,mprq=", -EINVAL, NULL, NULL },
+	{ "ibdev=a,mr_mempool_reg_en=1", 0, "a", "", .mempool_reg = MDV_MEMPOOL_REG_ON },
+	{ "mr_mempool_reg_en=0,ibdev=a", 0, "a", "", .mempool_reg = MDV_MEMPOOL_REG_OFF },
+	{ "ibdev=a,mr_mempool_reg_en=2", -EINVAL, NULL, NULL },
+	{ "ibdev=a,mr_mempool_reg_en=", -EINVAL, NULL, NULL },
 	{ "ibdev=a,tx_inline=0", 0, "a", "" },
 	{ "tx_inline=60,ibdev=a", 0, "a", "", .tx_inline = 60 },
 	{ "ibdev=a,tx_inline=924", 0, "a", "", .tx_inline = 924 },
@@ -137,6 +142,7 @@ parses_or_refuses_each_case(void **state)
 		assert_int_equal(config.txq_inline_min, cases[i].inline_min);
 		assert_int_equal(config.mprq, cases[i].mprq);
 		assert_int_equal(config.tx_inline, cases[i].tx_inline);
+		assert_int_equal(config.mr_mempool_reg_en, cases[i].mempool_reg);
 	}
 }
 

@@ -130,6 +130,7 @@ pinned_buffers_are_what_counts(void **state)
 		"pinned", 32, 0, 0, ROOM, SOCKET_ID_ANY, &external, 1);
 	assert_non_null(pool);
 	assert_true(mdv_mr_span_is_pinned(pool));
+	assert_false(mdv_mr_span_has_packets(pool));
 	assert_int_equal(mdv_mr_span_of_pool(pool, &spans, &nb), 0);
 	assert_int_equal(nb, 1);
 	assert_ptr_equal(spans[0].start, memory);
@@ -140,6 +141,44 @@ pinned_buffers_are_what_counts(void **state)
 	pool = rig_pool("plain", 32, ROOM);
 	assert_false(mdv_mr_span_is_pinned(pool));
 	rte_mempool_free(pool);
+}
+
+/** Pools of packets are told from others, and from those whose memory is not all there. */
+static void
+packets_are_in_pools_of_mbufs_with_room(void **state)
+{
+	const unsigned int with_room = sizeof(struct rte_mbuf) + 16 + ROOM;
+	const struct {
+		uint16_t room, priv;
+		unsigned int elt, private_data;
+		bool partly, has_packets;
+	} cases[] = {
+		{ ROOM, 16, with_room, sizeof(struct rte_pktmbuf_pool_private), false, true },
+		{ ROOM, 16, with_room, sizeof(struct rte_pktmbuf_pool_private), true, false },
+		{ ROOM, 16, with_room - 64, sizeof(struct rte_pktmbuf_pool_private), false, false },
+		/* of mbufs that are attached */
+		{ 0, 16, with_room, sizeof(struct rte_pktmbuf_pool_private), false, false },
+		/* of other objects */
+		{ ROOM, 16, with_room, 0, false, false },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		struct rte_pktmbuf_pool_private priv = { cases[i].room, cases[i].priv, 0 };
+		const unsigned int nb = cases[i].partly ? 4096 : 8;
+		struct rte_mempool *pool = rte_mempool_create_empty(
+			"packets", nb, cases[i].elt, 0, cases[i].private_data, SOCKET_ID_ANY, 0);
+
+		assert_non_null(pool);
+		if (cases[i].private_data != 0)
+			memcpy(rte_mempool_get_priv(pool), &priv, sizeof(priv));
+		assert_true(rte_mempool_populate_iova(pool, (char *)memory, (uintptr_t)memory,
+				    8 * PIECE, NULL, NULL) > 0);
+		assert_int_equal(mdv_mr_span_has_packets(pool), cases[i].has_packets);
+		pool->flags |= RTE_MEMPOOL_F_NON_IO;
+		assert_false(mdv_mr_span_has_packets(pool));
+		rte_mempool_free(pool);
+	}
 }
 
 static void
@@ -162,6 +201,7 @@ main(void)
 		cmocka_unit_test(pieces_are_sorted_and_joined),
 		cmocka_unit_test(many_pieces_are_all_there),
 		cmocka_unit_test(pinned_buffers_are_what_counts),
+		cmocka_unit_test(packets_are_in_pools_of_mbufs_with_room),
 		cmocka_unit_test(a_pool_without_memory_is_refused),
 	};
 

@@ -459,6 +459,52 @@ freed_memory_is_registered_no_longer(void **state)
 	table_delete(table);
 }
 
+/** While queues run, no burst has to register a pool. */
+static void
+pools_are_registered_before_they_are_met(void **state)
+{
+	struct rte_mempool *before = rig_pool("mr_before", NB_MBUFS, ROOM), *later, *stopped;
+	struct rte_mempool *attached = rig_pool("mr_attached", NB_MBUFS, 0);
+	struct mdv_mr_table *table = table_new();
+	struct mdv_mr_cache cache = { 0 };
+	struct rte_mbuf *mbuf;
+
+	(void)state;
+	mdv_mr_pools_register(table);
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	later = rig_pool("mr_later", NB_MBUFS, ROOM);
+	assert_int_equal(rig_verbs.nb_mrs, 2);
+	mdv_mr_cache_init(&cache, table);
+	mbuf = rte_pktmbuf_alloc(later);
+	assert_int_equal(lkey_of(&cache, mbuf), rte_cpu_to_be_32(0x101));
+	rte_pktmbuf_free(mbuf);
+	/* Once more, as the port starts after a queue has. */
+	assert_int_equal(mdv_mr_pool_get(table, before), 0);
+	mdv_mr_pools_register(table);
+	assert_int_equal(rig_verbs.nb_mrs, 2);
+	rte_mempool_free(later);
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	mdv_mr_pool_put(table, before);
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	mdv_mr_caches_gone(table);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	stopped = rig_pool("mr_stopped", NB_MBUFS, ROOM);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	/* What is refused is tried again when it is met. */
+	rig_verbs.reg_result = ENOMEM;
+	mdv_mr_pools_register(table);
+	rig_verbs.reg_result = 0;
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	mdv_mr_cache_init(&cache, table);
+	mbuf = rte_pktmbuf_alloc(stopped);
+	assert_true(lkey_of(&cache, mbuf) != MDV_MR_LKEY_NONE);
+	rte_pktmbuf_free(mbuf);
+	table_delete(table);
+	rte_mempool_free(before);
+	rte_mempool_free(attached);
+	rte_mempool_free(stopped);
+}
+
 /** Make a table. @param[out] logged what the driver logs meanwhile; to be freed */
 static struct mdv_mr_table *
 make_logged(char **logged)
@@ -568,6 +614,7 @@ main(void)
 		cmocka_unit_test(a_refused_registration_leaves_nothing),
 		cmocka_unit_test(a_pool_that_another_process_destroyed),
 		cmocka_unit_test(freed_memory_is_registered_no_longer),
+		cmocka_unit_test(pools_are_registered_before_they_are_met),
 		cmocka_unit_test(memory_is_watched_or_never_goes),
 		cmocka_unit_test(a_run_stays_registered_when_a_page_of_it_goes),
 	};

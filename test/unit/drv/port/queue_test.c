@@ -133,6 +133,12 @@ TRACE_FAKE(void, mdv_mr_caches_gone, struct mdv_mr_table *table)
 	trace_call("caches gone");
 }
 
+TRACE_FAKE(void, mdv_mr_pools_register, struct mdv_mr_table *table)
+{
+	assert_ptr_equal(table, rig.port.mr);
+	trace_call("pools");
+}
+
 #define STOP_ALL                                                                                   \
 	"tx destroy 0; tx destroy 1; tx parked; rx destroy 0; rx destroy 1; rx parked; "           \
 	"intr destroy; caches gone; "
@@ -259,7 +265,7 @@ all_start_but_those_deferred(void **state)
 	assert_false(rig.port.marks_in_use);
 	check_states(STARTED, STARTED, STARTED, STARTED);
 	trace_check("intr create; tx create 0; tx start 0; tx create 1; tx start 1; "
-		    "rx create 0; rx start 0; rx create 1; rx start 1; ");
+		    "rx create 0; rx start 0; rx create 1; rx start 1; pools; ");
 	mdv_queue_stop_all(&rig.dev);
 	check_states(STOPPED, STOPPED, STOPPED, STOPPED);
 	trace_check(STOP_ALL);
@@ -267,6 +273,12 @@ all_start_but_those_deferred(void **state)
 	txqs[1].conf.tx_deferred_start = 1;
 	assert_int_equal(mdv_queue_start_all(&rig.dev), 0);
 	check_states(STOPPED, STARTED, STARTED, STOPPED);
+	trace_check("intr create; tx create 0; tx start 0; tx create 1; "
+		    "rx create 0; rx create 1; rx start 1; pools; ");
+	mdv_queue_stop_all(&rig.dev);
+	trace_check(STOP_ALL);
+	rig.port.config.mr_mempool_reg_en = MDV_MEMPOOL_REG_OFF;
+	assert_int_equal(mdv_queue_start_all(&rig.dev), 0);
 	trace_check("intr create; tx create 0; tx start 0; tx create 1; "
 		    "rx create 0; rx create 1; rx start 1; ");
 }
