@@ -19,7 +19,7 @@ set_region(uintptr_t start, size_t size)
 		.size = size,
 		.lkey_be = rte_cpu_to_be_32(RIG_LKEY),
 	};
-	tx_rig.txq.mr.last = tx_rig.region;
+	tx_rig.txq.mr.last = (struct mdv_mr_hit){ start, size, tx_rig.region.lkey_be, 0 };
 }
 
 void

@@ -122,7 +122,7 @@ show_txq(const struct mdv_txq *txq, struct rte_tel_data *data)
 	rte_tel_data_add_dict_uint(
 		data, "packets", mdv_txq_since(txq->count.packets, txq->base.packets));
 	rte_tel_data_add_dict_uint(data, "bytes", mdv_txq_since(txq->count.bytes, txq->base.bytes));
-	rte_tel_data_add_dict_uint(data, "errors", txq->count.errors - txq->base.errors);
+	rte_tel_data_add_dict_uint(data, "errors", txq->errors - txq->base_errors);
 	rte_tel_data_add_dict_uint(data, "stops", txq->nb_stops);
 }
 

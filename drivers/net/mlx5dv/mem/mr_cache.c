@@ -22,15 +22,18 @@ mdv_mr_cache_miss(struct mdv_mr_cache *cache, uintptr_t addr, const struct rte_m
 		return (struct mdv_mr_place){ .lkey_be = MDV_MR_LKEY_NONE };
 	if (slot->zero_based)
 		return (struct mdv_mr_place){ addr - slot->start, slot->lkey_be };
-	cache->last = *slot;
+	cache->last.start = slot->start;
+	cache->last.size = slot->size;
+	cache->last.lkey_be = slot->lkey_be;
 	return (struct mdv_mr_place){ addr, slot->lkey_be };
 }
 
 void
 mdv_mr_cache_flush(struct mdv_mr_cache *cache)
 {
-	cache->generation = __atomic_load_n(cache->table_generation, __ATOMIC_ACQUIRE);
-	memset(&cache->last, 0, sizeof(cache->last));
+	cache->last = (struct mdv_mr_hit){
+		.generation = __atomic_load_n(cache->table_generation, __ATOMIC_ACQUIRE),
+	};
 	memset(cache->slots, 0, sizeof(cache->slots));
 }
 

@@ -35,10 +35,18 @@ struct mdv_mr_place {
 	uint32_t lkey_be; /**< MDV_MR_LKEY_NONE: the device cannot access it */
 };
 
+/** The region that an address was last found in. */
+struct mdv_mr_hit {
+	uintptr_t start;
+	uintptr_t size; /**< bytes; 0: none */
+	uint32_t lkey_be;
+	uint32_t
+		generation; /**< of the table when the cache was last emptied: a burst reads both */
+};
+
 /** A queue's own cache; zeroed by mdv_mr_cache_init(). */
 struct mdv_mr_cache {
-	struct mdv_mr_range last;
-	uint32_t generation;              /**< of the table when this cache was last emptied */
+	struct mdv_mr_hit last;
 	const uint32_t *table_generation; /**< incremented when a region leaves the table */
 	struct mdv_mr_table *table;
 	struct mdv_mr_range slots[MDV_MR_CACHE_SLOTS];
@@ -54,7 +62,7 @@ struct mdv_mr_place mdv_mr_cache_miss(
 static __rte_always_inline void
 mdv_mr_cache_check(struct mdv_mr_cache *cache)
 {
-	if (unlikely(cache->generation !=
+	if (unlikely(cache->last.generation !=
 		    __atomic_load_n(cache->table_generation, __ATOMIC_RELAXED)))
 		mdv_mr_cache_flush(cache);
 }

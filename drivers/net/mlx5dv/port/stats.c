@@ -128,7 +128,7 @@ add_txq(const struct mdv_txq *txq, uint16_t idx, struct rte_eth_stats *stats,
 
 	stats->opackets += packets;
 	stats->obytes += bytes;
-	stats->oerrors += txq->count.errors - txq->base.errors;
+	stats->oerrors += txq->errors - txq->base_errors;
 	if (queues != NULL && idx < RTE_ETHDEV_QUEUE_STAT_CNTRS) {
 		queues->q_opackets[idx] = packets;
 		queues->q_obytes[idx] = bytes;
@@ -169,8 +169,10 @@ mdv_stats_reset(struct rte_eth_dev *dev)
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {
 		struct mdv_txq *txq = dev->data->tx_queues[i];
 
-		if (txq != NULL)
-			txq->base = txq->count;
+		if (txq == NULL)
+			continue;
+		txq->base = txq->count;
+		txq->base_errors = txq->errors;
 	}
 	if (port->started)
 		begin_missed(port, 0);

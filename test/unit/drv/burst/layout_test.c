@@ -45,7 +45,6 @@ FIELD(mdv_rxq, timestamp_flag, 2);
 FIELD(mdv_rxq, timestamp_at, 2);
 FIELD(mdv_rxq, nb_empty, 2);
 FIELD(mdv_rxq, mr.last, 2);
-FIELD(mdv_rxq, mr.generation, 2);
 /* Of striding queues. */
 static_assert(
 	offsetof(struct mdv_rxq, strides) % LINE == 0 && sizeof(struct mdv_rxq_strides) <= LINE,
@@ -75,9 +74,7 @@ FIELD(mdv_txq, pos.chains, 1);
 FIELD(mdv_txq, pos.cq_ci, 1);
 FIELD(mdv_txq, count, 1);
 FIELD(mdv_txq, mr.last, 1);
-/* Read by every send burst, written when memory comes or goes. */
-FIELD(mdv_txq, mr.generation, 2);
-FIELD(mdv_txq, mr.table_generation, 2);
+FIELD(mdv_txq, mr.table_generation, 1);
 
 /* Queues come from rte_zmalloc() on a line's start, so none begins in the last line of another. */
 static_assert(_Alignof(struct mdv_rxq) == LINE && sizeof(struct mdv_rxq) % LINE == 0, "own lines");

@@ -307,8 +307,10 @@ queues_are_shown(void **state)
 	rig.data.tx_queue_state[40] = RTE_ETH_QUEUE_STATE_STARTED;
 	rxqs[1].count = (struct mdv_rx_counters){ 11, 22, 33, 44 };
 	rxqs[1].base = (struct mdv_rx_counters){ 1, 2, 3, 4 };
-	txqs[1].count = (struct mdv_tx_counters){ 111, 222, 333 };
-	txqs[1].base = (struct mdv_tx_counters){ 1, 2, 3 };
+	txqs[1].count = (struct mdv_tx_counters){ 111, 222 };
+	txqs[1].errors = 333;
+	txqs[1].base = (struct mdv_tx_counters){ 1, 2 };
+	txqs[1].base_errors = 3;
 	txqs[1].nb_stops = 5;
 	assert_int_equal(ask("/mlx5dv/queues", "3"), 0);
 	assert_string_equal(text,

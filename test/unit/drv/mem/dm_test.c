@@ -198,7 +198,7 @@ the_device_counts_from_the_start(void **state)
 	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool), *host = rte_pktmbuf_alloc(pool);
 	struct mdv_mr_cache cache = { 0 };
 	struct mdv_mr_place place;
-	struct mdv_mr_range last;
+	struct mdv_mr_hit last;
 
 	(void)state;
 	assert_non_null(dm);

@@ -71,7 +71,7 @@ a_region_that_has_left_the_table_is_forgotten(void **state)
 	assert_int_equal(cache.last.size, 0);
 	for (unsigned int i = 0; i < MDV_MR_CACHE_SLOTS; i++)
 		assert_int_equal(cache.slots[i].size, 0);
-	assert_int_equal(cache.generation, *mdv_mr_generation(table));
+	assert_int_equal(cache.last.generation, *mdv_mr_generation(table));
 	rte_pktmbuf_free(mbuf);
 	rte_mempool_free(pool);
 	mdv_mr_destroy(table);

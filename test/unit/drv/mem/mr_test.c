@@ -581,7 +581,7 @@ a_run_stays_registered_when_a_page_of_it_goes(void **state)
 	/* The pool's own region is found first. */
 	assert_int_equal(lkey_of(&cache, plain), rte_cpu_to_be_32(0x100));
 	of_memory.callback(RTE_MEM_EVENT_FREE, other, 4096, of_memory.arg);
-	assert_true(cache.generation != *cache.table_generation);
+	assert_true(cache.last.generation != *cache.table_generation);
 	assert_int_equal(rig_verbs.nb_mrs, 2);
 	/* Nobody finds it any more: what is left of the run is another one. */
 	mdv_mr_cache_flush(&cache);

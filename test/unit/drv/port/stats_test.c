@@ -129,7 +129,7 @@ count(unsigned int times)
 		rxqs[i].count.nombuf += times * (i + 1) * 10000000;
 		txqs[i].count.packets += times * (i + 1) * 2;
 		txqs[i].count.bytes += times * (i + 1) * 2000;
-		txqs[i].count.errors += times * (i + 1) * 2000000;
+		txqs[i].errors += times * (i + 1) * 2000000;
 	}
 }
 

@@ -27,7 +27,7 @@ const uint8_t mdv_tx_csums[32] = {
 __rte_noinline void
 mdv_tx_drop(struct mdv_txq *txq, struct rte_mbuf *mbuf)
 {
-	txq->count.errors++;
+	txq->errors++;
 	rte_pktmbuf_free(mbuf);
 }
 

@@ -197,12 +197,13 @@ mdv_tx_burst_many(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint
 static __rte_always_inline bool
 mdv_tx_burst_fits(const struct mdv_txq *txq, const struct mdv_tx_pos *pos, uint32_t nb)
 {
-	const uint32_t mask = txq->ring.mask, size = mask + 1;
-	const int32_t bbs = size - mdv_tx_wqe_bbs(MDV_TX_WQE_DS_HEAD + nb), slots = size - nb;
+	const uint16_t mask = txq->ring.mask, size = mask + 1;
+	/* In 16 bits as the positions, which the compiler would have to widen. */
+	const uint16_t bbs = size - mdv_tx_wqe_bbs(MDV_TX_WQE_DS_HEAD + nb), slots = size - nb;
 
-	return likely((int32_t)(pos->head & mask) <= slots) &&
+	return likely((uint16_t)(pos->head & mask) <= slots) &&
 		likely((uint16_t)(pos->head - txq->pos.tail) <= slots) &&
-		likely((int32_t)(pos->pc & mask) <= bbs) &&
+		likely((uint16_t)(pos->pc & mask) <= bbs) &&
 		likely((uint16_t)(pos->pc - txq->pos.ci) <= bbs);
 }
 

@@ -137,7 +137,7 @@ mdv_tx_dump(const struct mdv_txq *txq, FILE *file)
 		1u << txq->ring.log2_cqes, (uint16_t)txq->pos.cq_ci, txq->pos.cq_pi,
 		rte_be_to_cpu_32(*txq->ring.cq_dbrec));
 	fprintf(file, "  %" PRIu64 " frames, %" PRIu64 " bytes, %" PRIu64 " errors\n",
-		txq->count.packets, txq->count.bytes, txq->count.errors);
+		txq->count.packets, txq->count.bytes, txq->errors);
 	if (txq->nb_stops != 0)
 		fprintf(file, "  stopped %u times, last by WQE %u with syndrome 0x%02x, %s\n",
 			txq->nb_stops, txq->stop_wqe, txq->stop_syndrome,

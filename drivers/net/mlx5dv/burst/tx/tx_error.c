@@ -67,7 +67,7 @@ flight_drop(struct mdv_txq *txq)
 		const struct rte_mbuf *mbuf = txq->ring.mbufs[at & txq->ring.mask];
 
 		at += mdv_tx_packet_mbufs(txq, at);
-		txq->count.errors++;
+		txq->errors++;
 		txq->count.packets--;
 		txq->count.bytes -= mbuf->pkt_len;
 		if (txq->limits.tso_max != 0 && mbuf->ol_flags & RTE_MBUF_F_TX_TCP_SEG) {

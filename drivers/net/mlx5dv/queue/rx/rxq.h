@@ -174,7 +174,7 @@ static_assert(offsetof(struct mdv_rxq, ring.runtime_opts) < RTE_CACHE_LINE_SIZE,
 static_assert(offsetof(struct mdv_rxq, pos.cq_ci) == RTE_CACHE_LINE_SIZE, "line 1");
 static_assert(offsetof(struct mdv_rxq, ready_bytes) < 2 * RTE_CACHE_LINE_SIZE, "line 1");
 static_assert(offsetof(struct mdv_rxq, timestamp_flag) == 2 * RTE_CACHE_LINE_SIZE, "line 2");
-static_assert(offsetof(struct mdv_rxq, mr) + offsetof(struct mdv_mr_cache, generation) <
+static_assert(offsetof(struct mdv_rxq, mr) + offsetof(struct mdv_mr_cache, table) <=
 		3 * RTE_CACHE_LINE_SIZE,
 	"line 2");
 

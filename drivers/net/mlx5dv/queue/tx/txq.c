@@ -83,7 +83,9 @@ setup_running(struct mdv_txq *txq)
 		return mdv_txq_ring_create(txq);
 	/* The running port's statistics go on. */
 	txq->count = parked->count;
+	txq->errors = parked->errors;
 	txq->base = parked->base;
+	txq->base_errors = parked->base_errors;
 	/* Verbs sized the QP for the queue's descriptors and, in mode=ibv, for its offloads. */
 	if (parked->nb_desc != txq->nb_desc ||
 		(is_ibv(txq) && parked->conf.offloads != txq->conf.offloads)) {

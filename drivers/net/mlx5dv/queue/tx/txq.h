@@ -68,7 +68,6 @@ struct mdv_tx_limits {
 
 struct mdv_tx_counters {
 	uint64_t packets, bytes; /**< as on the wire, but without inserted tags */
-	uint64_t errors; /**< packets that could not be sent, and packets lost to a queue error */
 };
 
 /** Fields that TSO packets share, within a connection and mostly between connections: tx_tso.c. */
@@ -165,16 +164,19 @@ struct mdv_txq {
 	/* line 1: written by every burst */
 	struct mdv_txq_pos pos __rte_cache_aligned;
 	struct mdv_tx_counters count;
-	struct mdv_mr_cache mr; /**< its last hit is in this line, the rest is for misses */
+	struct mdv_mr_cache mr; /**< what bursts read is in this line, the rest is for misses */
 
+	uint64_t errors; /**< packets that could not be sent, and packets lost to a queue error */
 	struct mdv_tx_limits limits;             /**< read for TSO packets, and by tx_prepare */
 	struct mdv_tx_tso_template tso_template; /**< of the last TSO packet */
 
 	/* control path */
-	struct mdv_tx_counters base; /**< count at the last reset of the statistics */
-	LIST_ENTRY(mdv_txq) next;    /**< of port->queues */
-	uint32_t logged;             /**< events that were logged, by 1 << ibv_event_type */
-	uint64_t logged_syndromes;   /**< see mdv_cq_log_error() */
+	/** The same at the last reset of the statistics. */
+	struct mdv_tx_counters base;
+	uint64_t base_errors;
+	LIST_ENTRY(mdv_txq) next;  /**< of port->queues */
+	uint32_t logged;           /**< events that were logged, by 1 << ibv_event_type */
+	uint64_t logged_syndromes; /**< see mdv_cq_log_error() */
 	struct mdv_recover_wait recover_wait;
 	bool asked; /**< a secondary process asks the primary to reset it, MDV_MP_RECOVER_TX */
 	struct mdv_port *port;
@@ -193,7 +195,7 @@ struct mdv_txq {
 };
 static_assert(sizeof(struct mdv_txq_ring) <= RTE_CACHE_LINE_SIZE, "line 0");
 static_assert(offsetof(struct mdv_txq, pos.pc) == RTE_CACHE_LINE_SIZE, "line 1");
-static_assert(offsetof(struct mdv_txq, mr) + offsetof(struct mdv_mr_cache, generation) <=
+static_assert(offsetof(struct mdv_txq, mr) + offsetof(struct mdv_mr_cache, table) ==
 		2 * RTE_CACHE_LINE_SIZE,
 	"line 1");
 

@@ -335,7 +335,7 @@ regions_are_looked_up(void **state)
 	start(&forms[3]);
 	rxq->split->segs[1].lkey_be = MDV_MR_LKEY_NONE;
 	rx_rig.lkeys[1] = rte_cpu_to_be_32(0x4711);
-	rxq->mr.last = (struct mdv_mr_range){ .size = UINT64_MAX, .lkey_be = rx_rig.lkeys[1] };
+	rxq->mr.last = (struct mdv_mr_hit){ .size = UINT64_MAX, .lkey_be = rx_rig.lkeys[1] };
 	assert_int_equal(mdv_rx_split_fill(rxq), 0);
 	for (unsigned int k = 0; k < 3 * RX_RIG_WQES; k++) {
 		assert_true(rx_rig_receive(&frame));

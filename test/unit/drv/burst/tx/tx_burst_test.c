@@ -57,6 +57,7 @@ place(uint16_t pc, uint16_t head, uint16_t used, uint16_t bbs)
 	for (uint16_t i = 0; i < used; i++)
 		txq->ring.mbufs[(uint16_t)(txq->pos.tail + i) % TX_RIG_BBS] = tx_rig_packet(1, 60);
 	txq->count = (struct mdv_tx_counters){ 0 };
+	txq->errors = 0;
 	tx_rig.pc = pc;
 	tx_rig.dbrec[1] = rte_cpu_to_be_32(pc);
 	tx_rig.nb_together = 0;
@@ -89,10 +90,11 @@ check_sent(const struct wanted *want, uint16_t nb)
 {
 	static struct tx_sent sent;
 	struct mdv_tx_counters count = { 0 };
+	unsigned int errors = 0;
 
 	for (uint16_t i = 0; i < nb; i++) {
 		if (want[i].bad) {
-			count.errors++;
+			errors++;
 			continue;
 		}
 		count.packets++;
@@ -103,6 +105,7 @@ check_sent(const struct wanted *want, uint16_t nb)
 	}
 	assert_false(tx_rig_send(&sent));
 	assert_memory_equal(&tx_rig.txq.count, &count, sizeof(count));
+	assert_int_equal(tx_rig.txq.errors, errors);
 }
 
 /** @return how many WQEBBs @p used packets in flight have: with headers inlined more than one each,

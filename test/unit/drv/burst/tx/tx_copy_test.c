@@ -402,7 +402,7 @@ packets_are_counted_by_wqes(void **state)
 		assert_int_equal(burst(&tx_rig.txq, pkts, 0), 0);
 		assert_int_equal(tx_rig.txq.count.packets, 3);
 		assert_int_equal(tx_rig.txq.count.bytes, 60 + 200 + 62);
-		assert_int_equal(tx_rig.txq.count.errors, 2);
+		assert_int_equal(tx_rig.txq.errors, 2);
 		tx_rig_stop();
 	}
 }

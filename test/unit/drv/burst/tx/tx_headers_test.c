@@ -69,7 +69,7 @@ run(eth_tx_burst_t burst, unsigned int opts, uint32_t min)
 		nb_sent += nb;
 	}
 	assert_int_equal(tx_rig.txq.count.packets, nb_sent);
-	assert_int_equal(tx_rig.txq.count.errors, 0);
+	assert_int_equal(tx_rig.txq.errors, 0);
 }
 
 /** Every instance, around the ring's end many times; each mbuf is back in its pool afterwards. */

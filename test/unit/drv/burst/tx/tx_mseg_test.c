@@ -140,7 +140,7 @@ a_chain_fails(void **state)
 			MLX5_CQE_SYNDROME_LOCAL_PROT_ERR;
 		pkts[0] = tx_rig_packet(1, 51);
 		assert_int_equal(burst(&tx_rig.txq, pkts, 1), 1);
-		assert_int_equal(tx_rig.txq.count.errors, 2);
+		assert_int_equal(tx_rig.txq.errors, 2);
 		assert_int_equal(tx_rig.txq.count.packets, 6);
 		assert_int_equal(tx_rig.txq.count.bytes, 4 * 60 + 50 + 51);
 		assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), 1);
@@ -222,7 +222,7 @@ a_chain_that_never_fits_is_dropped(void **state)
 		for (i = 1; i < TX_RIG_BBS; i++)
 			assert_int_equal(rte_pktmbuf_chain(longest, tx_rig_packet(1, 10)), 0);
 		assert_int_equal(burst(&tx_rig.txq, &longest, 1), 1);
-		assert_int_equal(tx_rig.txq.count.errors, 1);
+		assert_int_equal(tx_rig.txq.errors, 1);
 		one = tx_rig_packet(1, 50);
 		assert_int_equal(burst(&tx_rig.txq, &one, 1), 1);
 		assert_int_equal(tx_rig.txq.count.packets, 2);

@@ -138,7 +138,7 @@ application_sends(uint16_t nb)
 	}
 	rte_pktmbuf_free_bulk(pkts + n, nb - n);
 	assert_int_equal(tx_rig.txq.count.packets, now.packets);
-	assert_int_equal(tx_rig.txq.count.errors, now.errors);
+	assert_int_equal(tx_rig.txq.errors, now.errors);
 }
 
 /** The device sends @p nb packets, and ends the WQE that it is in if @p whole. */

@@ -110,7 +110,7 @@ send_mixed(eth_tx_burst_t burst)
 			check(i[k], tagged[k], false);
 		tx_rig_complete();
 	}
-	assert_int_equal(tx_rig.txq.count.errors, 0);
+	assert_int_equal(tx_rig.txq.errors, 0);
 	tx_rig_stop();
 }
 

@@ -83,7 +83,7 @@ run(eth_tx_burst_t burst, unsigned int opts)
 		nb_sent += nb;
 	}
 	assert_int_equal(tx_rig.txq.count.packets, nb_sent);
-	assert_int_equal(tx_rig.txq.count.errors, 0);
+	assert_int_equal(tx_rig.txq.errors, 0);
 }
 
 /** Every instance but that of tx_swp_test.c; the ring wraps inside WQEs, the pool is whole
@@ -239,7 +239,7 @@ what_cannot_be_sent_is_freed_and_counted(void **state)
 		pkts[4]->data_len = TX_RIG_FRAME_MAX + 1;
 		pkts[4]->pkt_len = TX_RIG_FRAME_MAX + 1;
 		assert_int_equal(burst(&tx_rig.txq, pkts, 5), 5);
-		assert_int_equal(tx_rig.txq.count.errors, 4);
+		assert_int_equal(tx_rig.txq.errors, 4);
 		assert_int_equal(tx_rig.txq.count.packets, 1);
 		assert_int_equal(tx_rig.txq.count.bytes, 60);
 		assert_true(tx_rig_send(&sent));
@@ -303,7 +303,7 @@ what_is_not_mapped_is_not_inlined(void **state)
 		assert_int_equal(mdv_tx_select(MDV_TX_MULTI | MDV_TX_INLINE_L2, widths[i / 2])(
 					 &tx_rig.txq, &pkt, 1),
 			1);
-		assert_int_equal(tx_rig.txq.count.errors, i + 1);
+		assert_int_equal(tx_rig.txq.errors, i + 1);
 		assert_int_equal(rte_mbuf_ext_refcnt_read(&shared), 0);
 		assert_false(tx_rig_send(&sent));
 	}
@@ -330,7 +330,7 @@ unknown_memory_is_refused(void **state)
 	pkts[0]->data_len = pkts[0]->pkt_len = 64;
 	pkts[1] = tx_rig_packet(1, 60);
 	assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts, 2), 2);
-	assert_int_equal(tx_rig.txq.count.errors, 1);
+	assert_int_equal(tx_rig.txq.errors, 1);
 	assert_int_equal(tx_rig.txq.count.packets, 1);
 	assert_int_equal(tx_rig.txq.pos.pc, 1);
 	tx_rig_stop();
@@ -364,7 +364,7 @@ a_stopped_queue_is_restarted(void **state)
 	device_fail(MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 23);
 	pkts[0] = tx_rig_packet(1, 61);
 	assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts, 1), 1);
-	assert_int_equal(tx_rig.txq.count.errors, 4);
+	assert_int_equal(tx_rig.txq.errors, 4);
 	assert_int_equal(tx_rig.txq.count.packets, 21);
 	assert_int_equal(tx_rig.txq.count.bytes, 20 * 60 + 61);
 	assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), 1);
@@ -403,7 +403,7 @@ a_wqe_of_many_fails(void **state)
 		device_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 3);
 		pkts[0] = tx_rig_packet(1, 61);
 		assert_int_equal(burst(&tx_rig.txq, pkts, 1), 1);
-		assert_int_equal(tx_rig.txq.count.errors, 16);
+		assert_int_equal(tx_rig.txq.errors, 16);
 		assert_int_equal(tx_rig.txq.count.packets, 9);
 		assert_int_equal(tx_rig.txq.count.bytes, 8 * 60 + 61);
 		assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), 1);
@@ -552,7 +552,7 @@ a_burst_goes_on_where_freeing_stopped(void **state)
 			device_fail(MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 21);
 		assert_int_equal(mdv_tx_done_cleanup(&tx_rig.txq, 0), fails ? 3 : 0);
 		assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), fails ? 1 : 4);
-		assert_int_equal(tx_rig.txq.count.errors, fails ? 2 : 0);
+		assert_int_equal(tx_rig.txq.errors, fails ? 2 : 0);
 		rte_pktmbuf_free(pkts[23]);
 		tx_rig_stop();
 	}
@@ -572,7 +572,7 @@ a_burst_goes_on_where_freeing_stopped(void **state)
 	}
 	tx_rig.txq.count.packets += 3;
 	assert_int_equal(mdv_tx_select(0, 0)(&tx_rig.txq, pkts + 23, 1), 1);
-	assert_int_equal(tx_rig.txq.count.errors, 1);
+	assert_int_equal(tx_rig.txq.errors, 1);
 	assert_int_equal(tx_rig.txq.count.packets, 23);
 	assert_int_equal(rte_mempool_in_use_count(tx_rig.pool), 1);
 	tx_rig_stop();

@@ -149,7 +149,7 @@ run(eth_tx_burst_t burst, unsigned int opts)
 	}
 	assert_int_equal(tx_rig.txq.count.packets, packets);
 	assert_int_equal(tx_rig.txq.count.bytes, bytes);
-	assert_int_equal(tx_rig.txq.count.errors, 0);
+	assert_int_equal(tx_rig.txq.errors, 0);
 }
 
 /** Every instance but that of tx_swp_test.c, among packets that are not cut; headers are cut over
@@ -292,7 +292,7 @@ headers_without_the_payload_are_dropped(void **state)
 		pkt->pkt_len = header + 100;
 		assert_int_equal(
 			mdv_tx_select(MDV_TX_TSO | MDV_TX_MULTI, 0)(&tx_rig.txq, &pkt, 1), 1);
-		assert_int_equal(tx_rig.txq.count.errors, 1);
+		assert_int_equal(tx_rig.txq.errors, 1);
 		assert_int_equal(tx_rig.pc, rte_be_to_cpu_32(tx_rig.dbrec[1]));
 		tx_rig_stop();
 	}
@@ -373,9 +373,8 @@ what_cannot_be_cut_is_refused(void **state)
 			rte_errno != (cases[k].good ? 0 : EINVAL))
 			fail_msg("%s: not prepared as it should be", cases[k].what);
 		assert_int_equal(burst(&tx_rig.txq, pkts, 3), 3);
-		if (tx_rig.txq.count.errors != dropped)
-			fail_msg("%s: %u errors", cases[k].what,
-				(unsigned int)tx_rig.txq.count.errors);
+		if (tx_rig.txq.errors != dropped)
+			fail_msg("%s: %u errors", cases[k].what, (unsigned int)tx_rig.txq.errors);
 		assert_int_equal(rte_mempool_in_use_count(tx_rig.pool),
 			3 - dropped + (dropped ? 0 : cases[k].nb_segs));
 		assert_int_equal(tx_rig.txq.pos.head, rte_mempool_in_use_count(tx_rig.pool));
@@ -405,7 +404,7 @@ memory_of_nobody_among_others_is_refused(void **state)
 	pkts[2]->buf_addr = unknown;
 	assert_int_equal(burst(&tx_rig.txq, pkts, RTE_DIM(pkts)), RTE_DIM(pkts));
 	pkts[2]->buf_addr = buf_addr;
-	assert_int_equal(tx_rig.txq.count.errors, 1);
+	assert_int_equal(tx_rig.txq.errors, 1);
 	/* 346 bytes of payload, by hundreds. */
 	assert_int_equal(tx_rig.txq.count.packets, 3 * 4);
 	assert_int_equal(tx_rig.txq.pos.pc, 3 * 2);
@@ -428,7 +427,7 @@ a_device_that_takes_little_gets_nothing(void **state)
 	assert_int_equal(mdv_tx_select(MDV_TX_TSO, 0)(&tx_rig.txq, pkts, 1), 1);
 	tx_rig.txq.limits.tso_max = 99;
 	assert_int_equal(mdv_tx_select(MDV_TX_TSO, 0)(&tx_rig.txq, pkts + 1, 1), 1);
-	assert_int_equal(tx_rig.txq.count.errors, 1);
+	assert_int_equal(tx_rig.txq.errors, 1);
 	assert_int_equal(tx_rig.txq.pos.pc, 2);
 	tx_rig_stop();
 }
@@ -446,7 +445,7 @@ another_queues_offload_is_not_ours(void **state)
 	assert_int_equal(mdv_tx_prepare(&tx_rig.txq, &pkt, 1), 0);
 	assert_int_equal(rte_errno, ENOTSUP);
 	assert_int_equal(mdv_tx_select(MDV_TX_TSO, 0)(&tx_rig.txq, &pkt, 1), 1);
-	assert_int_equal(tx_rig.txq.count.errors, 1);
+	assert_int_equal(tx_rig.txq.errors, 1);
 	tx_rig_stop();
 }
 
@@ -475,7 +474,7 @@ a_full_ring_takes_no_more_and_drains(void **state)
 		tx_rig_complete();
 		n += burst(&tx_rig.txq, pkts + n, RTE_DIM(pkts) - n);
 	}
-	assert_int_equal(tx_rig.txq.count.errors, 0);
+	assert_int_equal(tx_rig.txq.errors, 0);
 	tx_rig_stop();
 }
 
@@ -498,7 +497,7 @@ a_wqe_to_be_cut_fails(void **state)
 	((struct mlx5_err_cqe *)tx_rig_cqe(MLX5_CQE_REQ_ERR, 2))->syndrome =
 		MLX5_CQE_SYNDROME_LOCAL_PROT_ERR;
 	assert_int_equal(burst(&tx_rig.txq, pkts + 3, 1), 1);
-	assert_int_equal(tx_rig.txq.count.errors, 2);
+	assert_int_equal(tx_rig.txq.errors, 2);
 	assert_int_equal(tx_rig.txq.count.packets, 8);
 	assert_int_equal(tx_rig.txq.count.bytes, 2 * (346 + 4 * 54));
 	tx_rig_stop();
