@@ -93,7 +93,7 @@ test_mr create_dm_mr dm_bad_access dm_bad_registration dm_remote_traffic dm_traf
 
 
 # Why the others skip themselves: what a test says, and where a ConnectX-5 of Linux 6.1 stands. Which is out of scope is refused by
-# softhca with a message (doc/guides/softhca.rst, "Not modelled").
+# softhca with a message (doc/guides/softhca_models.rst, "Not modelled").
 SKIPPED = [
     ("ODP is not supported", "on-demand paging: a model reports none unless its text says so"),
     ("There are no huge pages of size 2M", "on-demand paging again, of tests that look for hugepages first"),

@@ -161,7 +161,7 @@ def test_a_failed_queue_is_asked_for_its_state(mistake, said):
 
 
 def test_every_finding_of_the_guide_is_provoked():
-    text = (paths.ROOT / "doc" / "guides" / "softhca.rst").read_text()
+    text = (paths.ROOT / "doc" / "guides" / "softhca_testing.rst").read_text()
     part = text[text.index("Findings of a strict device\n---"):text.index("The device watches doorbell registers")]
     listed = set(re.findall(r"^``([a-z-]+)`` ", part, re.M))
     provoked = {FINDING.get(name, name) for name in SEEN} | set(ROCE) | set(SILENT) | {"record-after-doorbell", "queue-state"}
@@ -169,7 +169,7 @@ def test_every_finding_of_the_guide_is_provoked():
 
 
 def test_the_known_mistakes_of_the_guide_are_cases():
-    text = (paths.ROOT / "doc" / "guides" / "softhca.rst").read_text()
+    text = (paths.ROOT / "doc" / "guides" / "softhca_testing.rst").read_text()
     part = text[text.index("Real drivers have made ten"):text.index("The device watches doorbell registers")]
     cases = set(re.findall(r"``([a-z][a-z0-9-]+)``", part))
     assert len(cases) == 11 and cases <= set(SEEN), cases
