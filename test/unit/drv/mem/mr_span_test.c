@@ -155,7 +155,7 @@ packets_are_in_pools_of_mbufs_with_room(void **state)
 	} cases[] = {
 		{ ROOM, 16, with_room, sizeof(struct rte_pktmbuf_pool_private), false, true },
 		{ ROOM, 16, with_room, sizeof(struct rte_pktmbuf_pool_private), true, false },
-		{ ROOM, 16, with_room - 64, sizeof(struct rte_pktmbuf_pool_private), false, false },
+		{ ROOM, 16, with_room - 8, sizeof(struct rte_pktmbuf_pool_private), false, false },
 		/* of mbufs that are attached */
 		{ 0, 16, with_room, sizeof(struct rte_pktmbuf_pool_private), false, false },
 		/* of other objects */
