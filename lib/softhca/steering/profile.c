@@ -192,14 +192,13 @@ check_a0(const struct shca_rule_attr *attr, struct shca_spec_list *list)
 
 /** mlx4_en_validate_flow. */
 static int
-check_ethtool_dmfs(const struct shca_ethtool_attr *attr, const char **why)
+check_ethtool_dmfs(const struct shca_ethtool_attr *attr)
 {
 	const struct shca_match_stack *mask = &attr->match.mask.outer;
 	const bool is_proto_matched = mask->ip_proto != 0 &&
 		attr->match.value.outer.ip_proto != IPPROTO_TCP &&
 		attr->match.value.outer.ip_proto != IPPROTO_UDP;
 
-	*why = "steering=dmfs takes ether with a whole dst, ip4, tcp4 and udp4 with whole addresses and ports, vlan";
 	if (!attr->is_l2 && attr->match.value.outer.ether_type != ETHERTYPE_IP)
 		return -EINVAL;
 	if (attr->is_l2 &&
@@ -218,13 +217,12 @@ check_ethtool_dmfs(const struct shca_ethtool_attr *attr, const char **why)
 }
 
 static int
-check_ethtool_a0(const struct shca_ethtool_attr *attr, const char **why)
+check_ethtool_a0(const struct shca_ethtool_attr *attr)
 {
-	int ret = check_ethtool_dmfs(attr, why);
+	int ret = check_ethtool_dmfs(attr);
 
 	if (ret != 0)
 		return ret;
-	*why = "steering=a0 takes ether with dst alone, to drop (-1) or to the netdev (0)";
 	/* Rings have queue pairs of their own; queue 0 stands for the one that spreads. */
 	if (!attr->drop && attr->spec.ring_cookie != 0)
 		return -ENXIO;
@@ -234,12 +232,15 @@ check_ethtool_a0(const struct shca_ethtool_attr *attr, const char **why)
 /* clang-format off */
 static const struct {
 	int (*check)(const struct shca_rule_attr *attr, struct shca_spec_list *list);
-	int (*check_ethtool)(const struct shca_ethtool_attr *attr, const char **why);
+	int (*check_ethtool)(const struct shca_ethtool_attr *attr);
+	const char *ethtool; /* rules that check_ethtool lets pass */
 } profiles[] = {
-	[SHCA_PROFILE_MODEL] =   { NULL, NULL },
-	[SHCA_PROFILE_CX4_EXP] = { check_cx4_exp, NULL },
-	[SHCA_PROFILE_DMFS] =    { check_dmfs, check_ethtool_dmfs },
-	[SHCA_PROFILE_A0] =      { check_a0, check_ethtool_a0 },
+	[SHCA_PROFILE_MODEL] =   { NULL, NULL, NULL },
+	[SHCA_PROFILE_CX4_EXP] = { check_cx4_exp, NULL, NULL },
+	[SHCA_PROFILE_DMFS] =    { check_dmfs, check_ethtool_dmfs,
+		"steering=dmfs takes ether with a whole dst, ip4, tcp4 and udp4 with whole addresses and ports, vlan" },
+	[SHCA_PROFILE_A0] =      { check_a0, check_ethtool_a0,
+		"steering=a0 takes ether with dst alone, to drop (-1) or to the netdev (0)" },
 };
 /* clang-format on */
 
@@ -291,7 +292,11 @@ int
 shca_profile_check_ethtool(
 	enum shca_profile profile, const struct shca_ethtool_attr *attr, const char **why)
 {
-	if (profiles[profile].check_ethtool == NULL)
-		return 0;
-	return profiles[profile].check_ethtool(attr, why);
+	int ret = 0;
+
+	if (profiles[profile].check_ethtool != NULL)
+		ret = profiles[profile].check_ethtool(attr);
+	if (ret != 0)
+		*why = profiles[profile].ethtool;
+	return ret;
 }

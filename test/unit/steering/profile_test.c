@@ -300,8 +300,31 @@ test_rules_of_the_netdev(void **state)
 			assert_int_equal(shca_ethtool_add(steering, &rules[i].attr, &why), -wanted);
 			if (wanted != 0)
 				assert_int_equal(strncmp(why, "steering=", 9), 0);
+			else
+				assert_null(why);
 			shca_steering_destroy(steering);
 		}
+	}
+}
+
+/** Where the profile takes a rule and the table does not, the profile is not the reason. */
+static void
+test_other_refusals(void **state)
+{
+	const struct shca_ethtool_attr first = L2(.dst_mac = FULL_MAC);
+	struct shca_ethtool_attr second = first;
+
+	(void)state;
+	second.location = 1;
+	second.drop = true;
+	for (enum shca_profile p = SHCA_PROFILE_CX4_EXP; p <= SHCA_PROFILE_A0; p++) {
+		struct shca_steering *steering = make_steering(p);
+		const char *why = NULL;
+
+		assert_int_equal(shca_ethtool_add(steering, &first, &why), 0);
+		assert_int_equal(shca_ethtool_add(steering, &second, &why), -EEXIST);
+		assert_null(why);
+		shca_steering_destroy(steering);
 	}
 }
 
@@ -314,6 +337,7 @@ main(void)
 		cmocka_unit_test(test_a0_is_small),
 		cmocka_unit_test(test_no_matchers),
 		cmocka_unit_test(test_rules_of_the_netdev),
+		cmocka_unit_test(test_other_refusals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
