@@ -170,6 +170,18 @@ bind_to(const struct ibv_qp *qp, uint32_t id)
 	return ask(RDMA_NLDEV_CMD_STAT_SET, 0, RDMA_COUNTER_MODE_MANUAL, qp->qp_num, id);
 }
 
+/** Name a counter that no number is, instead of none. */
+static int
+bind_to_zero(const struct ibv_qp *qp)
+{
+	struct nlmsghdr *message = request(RDMA_NLDEV_CMD_STAT_SET, 0);
+
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_MANUAL);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_LQPN, qp->qp_num);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, 0);
+	return exchange(message).error;
+}
+
 static struct answer
 unbind(const struct ibv_qp *qp, uint32_t id)
 {
@@ -397,6 +409,7 @@ main(void)
 	CHECK(counter(0).mode == RDMA_COUNTER_MODE_MANUAL, counter(0).mode);
 	CHECK(bind_to(qp, 0).error == -EINVAL, bind_to(qp, 0).error);
 	CHECK(bind_to(other, id + 1000).error == -ENOENT, bind_to(other, id + 1000).error);
+	CHECK(bind_to_zero(other) == -ENOENT, bind_to_zero(other));
 	CHECK(set_auto(RDMA_COUNTER_MASK_QP_TYPE) == -EBUSY, 0);
 	answer = counter(id);
 	CHECK(answer.error == 0 && answer.nb_qps == 1 && answer.nb_values > 5, answer.nb_values);

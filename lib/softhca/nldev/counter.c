@@ -166,36 +166,23 @@ unlock(void)
 	pthread_mutex_unlock(&counters.lock);
 }
 
+/** @param counter one that there is, or of a new one what its first row has */
 static int
-bind_qp(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id)
+bind_qp(const struct shca_counter_port *of, const struct shca_restrack *qp,
+	const struct binding *counter)
 {
 	struct binding *row = find_row(NULL, 0);
-	const struct binding *counter = NULL;
-	const struct shca_restrack *qp = find_qp(qpn);
 
-	if (mode_of(of->device, of->port)->mask != 0)
-		return -EINVAL;
-	if (of->dev == NULL || qp == NULL)
-		return -ENOENT;
-	if (*id != 0) {
-		counter = find_counter(of->dev, *id);
-		if (counter == NULL)
-			return -ENOENT;
-	}
-	/* A queue pair has a port from INIT on. */
-	if ((qp->port != 0 && qp->port != of->port) ||
-		(counter != NULL && counter->port != of->port) || find_row(of->dev, qpn) != NULL)
+	if (find_row(of->dev, qp->id) != NULL)
 		return -EINVAL;
 	if (row == NULL)
 		return -ENOMEM;
-	if (counter == NULL)
-		*id = ++counters.last;
 	*row = (struct binding){
 		.dev = of->dev,
-		.id = *id,
-		.qpn = qpn,
-		.port = of->port,
-		.auto_mask = counter != NULL ? counter->auto_mask : 0,
+		.id = counter->id,
+		.qpn = qp->id,
+		.port = counter->port,
+		.auto_mask = counter->auto_mask,
 		.qp_type = qp->qp_type,
 		.pid = qp->pid,
 		.serial = qp->serial,
@@ -204,13 +191,50 @@ bind_qp(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id)
 	return 0;
 }
 
+/** As counters.c rdma_counter_bind_qpn(). */
 int
-shca_counter_bind(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id)
+shca_counter_bind(const struct shca_counter_port *of, uint32_t qpn, uint32_t id)
 {
+	const struct binding *counter;
+	const struct shca_restrack *qp;
 	int ret;
 
 	lock(of);
-	ret = bind_qp(of, qpn, id);
+	qp = find_qp(qpn);
+	counter = find_counter(of->dev, id);
+	if (mode_of(of->device, of->port)->mask != 0)
+		ret = -EINVAL;
+	else if (of->dev == NULL || qp == NULL || counter == NULL)
+		ret = -ENOENT;
+	else if (counter->port != qp->port)
+		ret = -EINVAL;
+	else
+		ret = bind_qp(of, qp, counter);
+	unlock();
+	return ret;
+}
+
+/** As counters.c rdma_counter_bind_qpn_alloc(). A queue pair has a port from INIT on. */
+int
+shca_counter_bind_alloc(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id)
+{
+	struct binding counter = { .port = of->port };
+	const struct shca_restrack *qp;
+	int ret;
+
+	lock(of);
+	qp = find_qp(qpn);
+	counter.id = counters.last + 1;
+	if (mode_of(of->device, of->port)->mask != 0)
+		ret = -EINVAL;
+	else if (of->dev == NULL || qp == NULL)
+		ret = -ENOENT;
+	else if (qp->port != 0 && qp->port != of->port)
+		ret = -EINVAL;
+	else
+		ret = bind_qp(of, qp, &counter);
+	if (ret == 0)
+		*id = counters.last = counter.id;
 	unlock();
 	return ret;
 }

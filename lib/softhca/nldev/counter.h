@@ -36,11 +36,14 @@ struct shca_counter {
 };
 
 /**
- * Bind queue pair @p qpn to counter *@p id; 0: to a new one, whose number is *@p id then.
- * @return 0, -ENOENT: no such queue pair or counter, -EINVAL: it is bound, or its port is another,
- * or in auto mode, -ENOMEM: there are SHCA_COUNTER_QPS_MAX
+ * Bind queue pair @p qpn to counter @p id.
+ * @return 0, -ENOENT: no such queue pair or counter, -EINVAL: it is bound, or is not at the
+ * counter's port, or @p of is in auto mode, -ENOMEM: there are SHCA_COUNTER_QPS_MAX
  */
-int shca_counter_bind(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id);
+int shca_counter_bind(const struct shca_counter_port *of, uint32_t qpn, uint32_t id);
+/** Bind it to a new counter of the port, whose number is *@p id then; it may be at no port yet.
+ * @return as above */
+int shca_counter_bind_alloc(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id);
 /** @return 0, -ENOENT: no such queue pair, -EINVAL: it is not bound to this counter, or in auto
  * mode */
 int shca_counter_unbind(const struct shca_counter_port *of, uint32_t id, uint32_t qpn);

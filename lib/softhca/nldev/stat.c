@@ -262,7 +262,7 @@ shca_nldev_stat_set_doit(struct shca_nldev_call *call)
 	const struct nlattr *mode = call->attrs[RDMA_NLDEV_ATTR_STAT_MODE];
 	const struct nlattr *qpn = call->attrs[RDMA_NLDEV_ATTR_RES_LQPN];
 	const struct nlattr *wanted = call->attrs[RDMA_NLDEV_ATTR_STAT_COUNTER_ID];
-	uint32_t port, id = wanted != NULL ? mnl_attr_get_u32(wanted) : 0;
+	uint32_t port, id;
 	const struct nlattr *mask = call->attrs[RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK];
 	struct shca_counter_port of;
 	unsigned int device;
@@ -279,7 +279,12 @@ shca_nldev_stat_set_doit(struct shca_nldev_call *call)
 	}
 	if (qpn == NULL)
 		return -EINVAL;
-	ret = shca_counter_bind(&of, mnl_attr_get_u32(qpn), &id);
+	if (wanted != NULL) {
+		id = mnl_attr_get_u32(wanted);
+		ret = shca_counter_bind(&of, mnl_attr_get_u32(qpn), id);
+	} else {
+		ret = shca_counter_bind_alloc(&of, mnl_attr_get_u32(qpn), &id);
+	}
 	if (ret == 0)
 		put_binding(call, device, port, id, mnl_attr_get_u32(qpn));
 	return ret;

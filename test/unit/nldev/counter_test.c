@@ -27,9 +27,9 @@ test_ports(void **state)
 	uint32_t first = 0, second = 0, third = 0;
 	struct shca_counter counter;
 
-	assert_int_equal(shca_counter_bind(&two, make_qp(rig), &first), 0);
-	assert_int_equal(shca_counter_bind(&one, make_qp(rig), &second), 0);
-	assert_int_equal(shca_counter_bind(&two, make_qp(rig), &third), 0);
+	assert_int_equal(shca_counter_bind_alloc(&two, make_qp(rig), &first), 0);
+	assert_int_equal(shca_counter_bind_alloc(&one, make_qp(rig), &second), 0);
+	assert_int_equal(shca_counter_bind_alloc(&two, make_qp(rig), &third), 0);
 	assert_true(first != 0 && first < second && second < third);
 
 	assert_int_equal(shca_counter_next(&any, 0), first);
@@ -46,6 +46,21 @@ test_ports(void **state)
 	assert_int_equal(counter.port, 2);
 }
 
+/** The counter has to be there, and a queue pair at its port, which it is at from INIT on. */
+static void
+test_existing(void **state)
+{
+	struct rig *rig = *state;
+	const struct shca_counter_port of = { rig->dev, 0, 1 };
+	const uint32_t other = make_qp(rig);
+	uint32_t id = 0;
+
+	assert_int_equal(shca_counter_bind_alloc(&of, make_qp(rig), &id), 0);
+	assert_int_equal(shca_counter_bind(&of, other, 0), -ENOENT);
+	assert_int_equal(shca_counter_bind(&of, other, id + 1), -ENOENT);
+	assert_int_equal(shca_counter_bind(&of, other, id), -EINVAL);
+}
+
 /** Bindings of another device, whose queue pairs may be gone, take no room. */
 static void
 test_other_devices(void **state)
@@ -57,10 +72,10 @@ test_other_devices(void **state)
 	for (unsigned int i = 0; i <= SHCA_COUNTER_QPS_MAX; i++) {
 		qpn[i] = make_qp(rig);
 		id = 0;
-		assert_int_equal(shca_counter_bind(&of, qpn[i], &id),
+		assert_int_equal(shca_counter_bind_alloc(&of, qpn[i], &id),
 			i < SHCA_COUNTER_QPS_MAX ? 0 : -ENOMEM);
 	}
-	assert_int_equal(shca_counter_bind(&other, qpn[SHCA_COUNTER_QPS_MAX], &id), 0);
+	assert_int_equal(shca_counter_bind_alloc(&other, qpn[SHCA_COUNTER_QPS_MAX], &id), 0);
 }
 
 int
@@ -68,6 +83,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_ports, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_existing, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_other_devices, rig_setup, rig_teardown),
 	};
 
