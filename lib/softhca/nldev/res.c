@@ -29,6 +29,9 @@ put_pd(struct shca_nldev_call *call, const struct shca_restrack *object)
 {
 	struct nlmsghdr *message = call->message;
 
+	/* The kernel has a key for its own domains; of a program's it tells 0. */
+	if (shca_caps_has(CAP_NET_ADMIN))
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_LOCAL_DMA_LKEY, 0);
 	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_RES_USECNT, object->nb_users);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_CTXN, object->ctxn);
 }

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
 #include <libmnl/libmnl.h>
+#include <linux/capability.h>
 #include <rdma/rdma_netlink.h>
 
 #include "config/options.h"
@@ -300,6 +302,45 @@ test_lists(void **state)
 	assert_int_equal(result_of(0), 0);
 	ask(&(const struct asked){ NLDEV(RES_QP_GET), NLM_F_DUMP, RDMA_NLDEV_ATTR_PORT_INDEX, 2 });
 	assert_int_equal(result_of(0), -EINVAL);
+	end_world(&world);
+}
+
+static const struct nlattr *
+key_of_pd(void)
+{
+	ask(&(const struct asked){ NLDEV(RES_PD_GET), NLM_F_DUMP, 0, 0 });
+	return member(0, RDMA_NLDEV_ATTR_RES_PD, RDMA_NLDEV_ATTR_RES_PD_ENTRY,
+		RDMA_NLDEV_ATTR_RES_LOCAL_DMA_LKEY);
+}
+
+static const struct nlattr *
+key_of_mr(void)
+{
+	ask(&(const struct asked){ NLDEV(RES_MR_GET), NLM_F_DUMP, 0, 0 });
+	return member(
+		0, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY, RDMA_NLDEV_ATTR_RES_LKEY);
+}
+
+/** Keys are for those with the privilege; the domain of a program has none of the kernel's own. */
+static void
+test_keys(void **state)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct had[_LINUX_CAPABILITY_U32S_3], none[_LINUX_CAPABILITY_U32S_3];
+	struct world world;
+
+	make_world(&world, *state);
+	assert_non_null(key_of_pd());
+	assert_int_equal(mnl_attr_get_u32(key_of_pd()), 0);
+	assert_non_null(key_of_mr());
+	assert_int_equal(mnl_attr_get_u32(key_of_mr()), world.lkey);
+	assert_int_equal(syscall(SYS_capget, &header, had), 0);
+	memcpy(none, had, sizeof(none));
+	none[0].effective &= ~CAP_TO_MASK(CAP_NET_ADMIN);
+	assert_int_equal(syscall(SYS_capset, &header, none), 0);
+	assert_null(key_of_pd());
+	assert_null(key_of_mr());
+	assert_int_equal(syscall(SYS_capset, &header, had), 0);
 	end_world(&world);
 }
 
@@ -606,6 +647,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_counts, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_lists, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_keys, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_one, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_raw, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_counted, rig_setup, rig_teardown),
