@@ -6,8 +6,18 @@
 
 #include "ethnl/call.h"
 
-/** pause_fill_reply(). There are no counters of pauses (ethtool/statistics.c), and the nest that
- * was asked for says so. */
+/** mlx5e_stats_pause_get(). A softhca neither sends pauses nor obeys any. */
+static void
+put_counters(struct nlmsghdr *message)
+{
+	struct nlattr *nest = mnl_attr_nest_start(message, ETHTOOL_A_PAUSE_STATS);
+
+	mnl_attr_put_u64(message, ETHTOOL_A_PAUSE_STAT_TX_FRAMES, 0);
+	mnl_attr_put_u64(message, ETHTOOL_A_PAUSE_STAT_RX_FRAMES, 0);
+	mnl_attr_nest_end(message, nest);
+}
+
+/** pause_fill_reply() */
 int
 shca_ethnl_pause_get(struct shca_ethnl_call *call)
 {
@@ -20,8 +30,7 @@ shca_ethnl_pause_get(struct shca_ethnl_call *call)
 	mnl_attr_put_u8(call->reply, ETHTOOL_A_PAUSE_RX, pause.rx_pause != 0);
 	mnl_attr_put_u8(call->reply, ETHTOOL_A_PAUSE_TX, pause.tx_pause != 0);
 	if ((call->flags & ETHTOOL_FLAG_STATS) != 0)
-		mnl_attr_nest_end(
-			call->reply, mnl_attr_nest_start(call->reply, ETHTOOL_A_PAUSE_STATS));
+		put_counters(call->reply);
 	return 0;
 }
 
