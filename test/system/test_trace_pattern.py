@@ -60,3 +60,12 @@ def test_a_capture_may_have_the_name_of_an_item(tmp_path, monkeypatch):
     with holder("--ctl", tmp_path / "device"):
         assert asked(tmp_path / "device", "trace", "udp").startswith("packet 1: 60 bytes")
         assert asked(tmp_path / "device", "trace", "tcp").startswith("frame: 60 bytes")
+
+
+def test_what_is_for_queue_pairs_meets_no_rule(tmp_path):
+    with holder("--ctl", tmp_path / "device", ports=(f"wire=null,mac={OWN}",)):
+        (own,), (other,) = (json.loads(asked(tmp_path / "device", "trace", "--json",
+                                             f"ipv6 dst fe80::ff:fe00:{end} / udp dst 4791")) for end in ("10", "11"))
+        text = asked(tmp_path / "device", "trace", "ipv6 dst fe80::ff:fe00:10 / udp dst 4791")
+    assert own["tables"] == [] and own["fate"] == "roce" and other["fate"] == "lost", (own, other)
+    assert text.endswith("  roce, 0 copies: it is for the port's queue pairs, below the rules\n"), text

@@ -292,6 +292,25 @@ shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
 		verdict.dropped ? "a rule drops it" : kernel_reasons[trace.kernel]);
 }
 
+void
+shca_trace_below(const struct shca_packet *packet, const struct shca_dump_conf *conf)
+{
+	static const char reason[] = "it is for the port's queue pairs, below the rules";
+	struct shca_json *json = conf->json;
+
+	if (json == NULL) {
+		print_packet(conf->out, packet);
+		fprintf(conf->out, "  roce, 0 copies: %s\n", reason);
+		return;
+	}
+	shca_json_number(json, "bytes", packet->length);
+	shca_json_open(json, "tables", '[');
+	shca_json_close(json);
+	shca_json_string(json, "fate", "%s", "roce");
+	shca_json_number(json, "copies", 0);
+	shca_json_string(json, "netdev", "%s", reason);
+}
+
 bool
 shca_trace_tx(struct shca_steering *steering, struct shca_packet *packet,
 	struct shca_trace_end (*find)(void *arg, const struct shca_packet *packet), void *arg,

@@ -10,6 +10,7 @@
 #include "hw/format/tunnels.h"
 #include "hw/format/tx.h"
 #include "hw/queue/tir.h"
+#include "hw/roce/roce_qp.h"
 #include "hw/state/device.h"
 #include "steering/dump.h"
 #include "steering/match/parse.h"
@@ -71,6 +72,19 @@ trace_sent(struct shca_device *dev, struct shca_device_trace *trace, struct shca
 		trace->to[i] = sending.path.to[i];
 }
 
+static void
+trace_received(struct shca_device *dev, const struct shca_packet *packet,
+	const struct shca_dump_conf *conf)
+{
+	const struct shca_frame frame = { packet->bytes, packet->length, packet->source_port };
+
+	/* As the device does with what has come. */
+	if (dev->take_roce != NULL && shca_roce_wants(dev, &frame))
+		shca_trace_below(packet, conf);
+	else
+		shca_trace_rx(dev->steering, packet, conf);
+}
+
 void
 shca_device_trace(struct shca_device *dev, struct shca_device_trace *trace)
 {
@@ -94,6 +108,6 @@ shca_device_trace(struct shca_device *dev, struct shca_device_trace *trace)
 	if (trace->is_sent)
 		trace_sent(dev, trace, &packet, &conf);
 	else
-		shca_trace_rx(dev->steering, &packet, &conf);
+		trace_received(dev, &packet, &conf);
 	shca_device_unlock(dev);
 }

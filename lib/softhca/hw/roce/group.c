@@ -89,6 +89,30 @@ is_blocked(const struct shca_roce_qp *qp, const struct shca_roce_path *path,
 		shca_gid_is_own(qp->dev, path->sgid);
 }
 
+/** @return whether a frame is a datagram to a group; @p bth borrows it. */
+static bool
+read_datagram(const struct shca_frame *frame, struct shca_roce_path *path, struct shca_bth *bth)
+{
+	return shca_roce_read(frame->bytes, frame->length, path, bth) == SHCA_ROCE_GOOD &&
+		bth->qpn == SHCA_ROCE_GROUP_QPN && bth->pkey == SHCA_ROCE_PKEY &&
+		(bth->opcode & SHCA_BTH_SERVICE_MASK) == SHCA_BTH_UD;
+}
+
+bool
+shca_group_wants(const struct shca_device *dev, const struct shca_frame *frame)
+{
+	const struct shca_roce_group *member;
+	struct shca_roce_path path;
+	struct shca_bth bth;
+
+	if (LIST_EMPTY(&dev->roce_groups) || !read_datagram(frame, &path, &bth))
+		return false;
+	LIST_FOREACH (member, &dev->roce_groups, link)
+		if (memcmp(member->gid, path.dgid, sizeof(member->gid)) == 0)
+			return true;
+	return false;
+}
+
 bool
 shca_group_take(struct shca_device *dev, const struct shca_frame *frame)
 {
@@ -97,10 +121,7 @@ shca_group_take(struct shca_device *dev, const struct shca_frame *frame)
 	struct shca_bth bth;
 	bool is_wanted = false;
 
-	if (LIST_EMPTY(&dev->roce_groups) ||
-		shca_roce_read(frame->bytes, frame->length, &path, &bth) != SHCA_ROCE_GOOD ||
-		bth.qpn != SHCA_ROCE_GROUP_QPN || bth.pkey != SHCA_ROCE_PKEY ||
-		(bth.opcode & SHCA_BTH_SERVICE_MASK) != SHCA_BTH_UD)
+	if (LIST_EMPTY(&dev->roce_groups) || !read_datagram(frame, &path, &bth))
 		return false;
 	LIST_FOREACH (member, &dev->roce_groups, link) {
 		struct shca_roce_qp *qp = member->qp;

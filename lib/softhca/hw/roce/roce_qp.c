@@ -413,6 +413,25 @@ take(struct shca_device *dev, const struct shca_frame *frame)
 	receive(qp, &path, &bth, frame->bytes);
 }
 
+/** The card's switch brings frames to other MACs to rules for all of them alone. */
+static bool
+is_for_port(const struct shca_device *dev, const struct shca_roce_path *path)
+{
+	return memcmp(path->dmac, shca_own_mac(dev), sizeof(path->dmac)) == 0 &&
+		shca_gid_is_own(dev, path->dgid);
+}
+
+bool
+shca_roce_wants(const struct shca_device *dev, const struct shca_frame *frame)
+{
+	enum shca_icrc_network network;
+	struct shca_roce_path path;
+
+	if (shca_roce_look(frame->bytes, frame->length, &path, &network) == 0)
+		return false;
+	return shca_group_is(path.dgid) ? shca_group_wants(dev, frame) : is_for_port(dev, &path);
+}
+
 bool
 shca_roce_take(struct shca_device *dev, const struct shca_frame *frame)
 {
@@ -427,9 +446,7 @@ shca_roce_take(struct shca_device *dev, const struct shca_frame *frame)
 		shca_roce_count_received(dev, frame);
 		return true;
 	}
-	/* The card's switch brings frames to other MACs to rules for all of them alone. */
-	if (memcmp(path.dmac, shca_own_mac(dev), sizeof(path.dmac)) != 0 ||
-		!shca_gid_is_own(dev, path.dgid))
+	if (!is_for_port(dev, &path))
 		return false;
 	shca_roce_count_received(dev, frame);
 	take(dev, frame);

@@ -93,6 +93,8 @@ void shca_roce_qp_counts(struct shca_roce_qp *qp, struct shca_qp_counts *counts)
 void shca_roce_run(struct shca_device *dev);
 /** Take a received frame. @return false: it is not for the port's own GIDs. */
 bool shca_roce_take(struct shca_device *dev, const struct shca_frame *frame);
+/** @return whether it would be taken. */
+bool shca_roce_wants(const struct shca_device *dev, const struct shca_frame *frame);
 /** A guarded access of the queue pair's memory faulted. */
 void shca_roce_qp_fault(struct shca_roce_qp *qp);
 /** @} */

@@ -145,6 +145,8 @@ extern const struct shca_responder_host shca_roce_responder_host;
 #define SHCA_ROCE_GROUP_QPN 0xffffff
 /** Give a frame to a group to all that are in it. @return false: nobody of this device is. */
 bool shca_group_take(struct shca_device *dev, const struct shca_frame *frame);
+/** @return whether somebody is. */
+bool shca_group_wants(const struct shca_device *dev, const struct shca_frame *frame);
 
 /** @{ Frames. */
 /** @return room for the payload of the next frame; NULL: the wire takes no more now. */

@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "hw/device/trace.h"
+#include "hw/roce/gid.h"
+#include "hw/state/device.h"
 #include "steering/match/modify.h"
 #include "steering/match/param.h"
 #include "steering/steering.h"
+#include "transport/packet/roce.h"
 
 /** A card without the tunnel's offload takes what is inside for payload, changed or not. */
 static void
@@ -101,12 +104,64 @@ way_of_a_changed_frame(void **state)
 	rig_close(&rig);
 }
 
+/** @return how the trace of a frame to the port ends, which the caller frees */
+static char *
+trace_roce(struct rig *rig, const uint8_t dgid[16], uint32_t qpn)
+{
+	uint8_t bytes[256 + SHCA_DEVICE_TRACE_ROOM], room[sizeof(bytes)];
+	struct shca_device_trace trace = { .bytes = bytes, .room = room };
+	const struct shca_bth bth = {
+		.opcode = SHCA_BTH_UD | SHCA_BTH_SEND_ONLY, .qpn = qpn, .pkey = 0xffff
+	};
+	struct shca_roce_path path = { .hop_limit = 64, .is_v2 = true };
+	size_t length;
+	char *text;
+
+	memcpy(path.dmac, shca_own_mac(rig->dev), sizeof(path.dmac));
+	path.smac[5] = 9;
+	memcpy(path.sgid, dgid, sizeof(path.sgid));
+	memcpy(path.dgid, dgid, sizeof(path.dgid));
+	shca_roce_write_headers(&path, &bth, bytes);
+	trace.length = shca_roce_finish(&path, &bth, bytes);
+	trace.out = open_memstream(&text, &length);
+	assert_non_null(trace.out);
+	shca_device_trace(rig->dev, &trace);
+	fclose(trace.out);
+	return text;
+}
+
+/** Frames to a GID of the port meet no rule, and those to groups do if nobody is in them. */
+static void
+below_the_rules(void **state)
+{
+	static const uint8_t group[16] = { [10] = 0xff, 0xff, 224, 0, 0, 9 };
+	uint8_t own[16], other[16];
+	struct rig rig;
+	bool is_v2;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	assert_true(shca_gid_get(rig.dev, 0, own, &is_v2));
+	memcpy(other, own, sizeof(other));
+	other[15] ^= 1;
+	for (unsigned int i = 0; i < 3; i++) {
+		char *text = trace_roce(&rig, i == 0 ? own : i == 1 ? other : group, 7);
+
+		assert_int_equal(strstr(text, "\n  roce, 0 copies: ") != NULL, i == 0);
+		assert_int_equal(strstr(text, "FTE:") != NULL, i != 0);
+		free(text);
+	}
+	rig_close(&rig);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(changed_tunnel),
 		cmocka_unit_test(way_of_a_changed_frame),
+		cmocka_unit_test(below_the_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

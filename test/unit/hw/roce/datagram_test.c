@@ -65,8 +65,9 @@ without_a_receive_wqe_it_is_counted(void **state)
 	disconnect_end(&end);
 }
 
-/** A datagram to a group, whole or with a bit of its ICRC turned. */
-static void
+/** A datagram to a group, whole or with a bit of its ICRC turned. @return whether the device said
+ * that it takes it */
+static bool
 group_datagram(struct end *end, const uint8_t group[16], bool is_whole)
 {
 	static const uint8_t payload[BYTES] = { 1, 2, 3 };
@@ -85,6 +86,7 @@ group_datagram(struct end *end, const uint8_t group[16], bool is_whole)
 	};
 	uint8_t frame[512];
 	uint32_t at, length;
+	bool is_wanted;
 
 	memcpy(path.sgid, shca_roce_is_ipv4(group) ? ipv4 : end->other_gid, sizeof(path.sgid));
 	memcpy(path.dgid, group, sizeof(path.dgid));
@@ -92,8 +94,10 @@ group_datagram(struct end *end, const uint8_t group[16], bool is_whole)
 	memcpy(frame + at, payload, BYTES);
 	length = shca_roce_finish(&path, &bth, frame);
 	frame[length - 1] ^= is_whole ? 0 : 1;
+	is_wanted = shca_roce_wants(end->rig.dev, &(struct shca_frame){ frame, length, 0 });
 	rig_come(&end->rig.wire, frame, length);
 	rig_run(&end->rig);
+	return is_wanted;
 }
 
 #define HEADERS (14u + 40 + 8 + 12 + 8) /* Ethernet, IPv6, UDP, BTH, DETH */
@@ -129,10 +133,10 @@ frames_are_counted(void **state)
 	datagram(&end, QKEY + 1);
 	assert_traffic(&end, "unicast_rcv_packets", 2);
 	assert_traffic(&end, "port_rcv_packets", 2);
-	group_datagram(&end, group, true);
+	assert_false(group_datagram(&end, group, true));
 	assert_traffic(&end, "multicast_rcv_packets", 0);
 	assert_int_equal(shca_group_attach(end.qp, group, &nb_groups), 0);
-	group_datagram(&end, group, true);
+	assert_true(group_datagram(&end, group, true));
 	assert_traffic(&end, "multicast_rcv_packets", 1);
 	assert_traffic(&end, "unicast_rcv_packets", 2);
 	assert_traffic(&end, "port_rcv_packets", 3);
@@ -174,9 +178,9 @@ a_damaged_one_does_not_turn_away_the_next(void **state)
 		shca_roce_qp_modify(end.qp, SHCA_ROCE_RTS, &end.conf);
 		post_one(&end);
 		assert_int_equal(shca_group_attach(end.qp, groups[i], &nb_groups), 0);
-		group_datagram(&end, groups[i], false);
+		assert_false(group_datagram(&end, groups[i], false));
 		assert_false(rig_poll(&end.rig.rx, &cqe));
-		group_datagram(&end, groups[i], true);
+		assert_true(group_datagram(&end, groups[i], true));
 		assert_true(rig_poll(&end.rig.rx, &cqe));
 		assert_int_equal(be32toh(cqe.byte_count), GRH + BYTES);
 		/* A GRH, and whose addresses are in it: Linux mlx5_ib handle_responder(). */
