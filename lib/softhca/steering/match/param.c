@@ -136,12 +136,16 @@ is_valid(uint8_t criteria, const struct shca_param *mask, const struct shca_para
 	return true;
 }
 
-/** @return true when no bit of @p mask is outside the rows. */
+/** @return true when no bit of @p mask that @p criteria names is outside the rows. */
 static bool
-is_modelled(const struct shca_param *mask)
+is_modelled(uint8_t criteria, const struct shca_param *mask)
 {
 	struct shca_param rest = *mask;
 
+	for (unsigned int i = 0; i < SHCA_PARAM_NB_PARTS; i++)
+		if ((criteria & 1u << i) == 0)
+			memset(rest.bytes + (size_t)i * SHCA_PARAM_PART_BYTES, 0,
+				SHCA_PARAM_PART_BYTES);
 	for (size_t i = 0; i < sizeof(param_rows) / sizeof(param_rows[0]); i++) {
 		uint8_t *part = rest.bytes + (size_t)param_rows[i].part * SHCA_PARAM_PART_BYTES;
 
@@ -160,7 +164,7 @@ shca_param_match(uint8_t criteria, const struct shca_param *mask, const struct s
 {
 	if (!is_valid(criteria, mask, value))
 		return -EINVAL;
-	if (!is_modelled(mask))
+	if (!is_modelled(criteria, mask))
 		return -EOPNOTSUPP;
 	memset(match, 0, sizeof(*match));
 	take(criteria, mask, &match->mask);

@@ -25,8 +25,9 @@ struct shca_param {
 };
 
 /**
- * @return 0; -EINVAL: an unknown part, mask bits in a part that criteria do not name, value bits
- * outside the mask (fs_core check_valid_spec); -EOPNOTSUPP: a field that is not modelled
+ * Nobody looks at mask bits in parts that @p criteria does not name.
+ * @return 0; -EINVAL: an unknown part, value bits outside the mask (fs_core check_valid_spec);
+ * -EOPNOTSUPP: a field that is not modelled
  */
 int shca_param_match(uint8_t criteria, const struct shca_param *mask,
 	const struct shca_param *value, struct shca_match *match);

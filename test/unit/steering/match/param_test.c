@@ -143,6 +143,8 @@ refusals(void **state)
 		{ 2, MISC + 3, 1, 0, -EOPNOTSUPP },    /* source SQ */
 		{ 8, MISC2 + 47, 1, 0, -EOPNOTSUPP },  /* register C 0 */
 		{ 0x10, MISC3, 1, 0, -EOPNOTSUPP },
+		{ 1, MISC3, 1, 0, 0 },
+		{ 2, TTL - 1, 0xf0, 0, 0 },
 		{ 0x7f, 600, 1, 0, -EOPNOTSUPP },
 	};
 
