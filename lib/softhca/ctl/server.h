@@ -5,8 +5,9 @@
  *
  *     softhca ctl ── DIR/ctl.<pid>.0 ──> this thread ── commands.c ──> devices, device thread
  *
- * The thread serves one client at a time. It disconnects a client that is silent for some seconds
- * or does not read its answer, so the next client, and the end of the process, wait no longer.
+ * The thread makes one answer at a time; while a client is slow to ask or to read it serves others.
+ * It disconnects one that is silent for some seconds or does not read its answer, so that there is
+ * room for the next.
  */
 #ifndef SHCA_CTL_SERVER_H
 #define SHCA_CTL_SERVER_H

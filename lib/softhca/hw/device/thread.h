@@ -14,7 +14,8 @@ struct shca_device;
 struct shca_thread;
 
 /**
- * Start a thread over @p devs (borrowed) on the CPUs @p cpus, all signals blocked.
+ * Start a thread over @p devs (borrowed) on the CPUs @p cpus. It takes no signals but those of its
+ * own faults.
  * @return 0 or a negative errno.
  */
 int shca_thread_start(struct shca_device *const *devs, unsigned int nb_devs, const cpu_set_t *cpus,

@@ -22,7 +22,7 @@ struct shca_threads_conf {
 	const cpu_set_t *cpus;
 };
 
-/** Start the threads, all signals blocked. @return 0 or a negative errno. */
+/** Start the threads (shca_thread_start()). @return 0 or a negative errno. */
 int shca_threads_start(const struct shca_threads_conf *conf, struct shca_threads **threads);
 /** End and join them, frozen or not. NULL is allowed. */
 void shca_threads_stop(struct shca_threads *threads);
