@@ -13,13 +13,12 @@
 #include "flow/flow.h"
 #include "flow/match/rss.h"
 #include "kernel/ethtool.h"
+#include "port/dev.h"
 #include "port/event.h"
 #include "port/link.h"
 #include "port/mac.h"
-#include "port/open.h"
 #include "port/queue.h"
 #include "port/reta.h"
-#include "port/start.h"
 #include "port/stats.h"
 #include "port/vlan.h"
 #include "port/xstats.h"
@@ -331,11 +330,11 @@ rx_metadata_negotiate(struct rte_eth_dev *dev, uint64_t *features)
 
 const struct eth_dev_ops mdv_ethdev_ops = {
 	ANY_PROCESS_OPS,
-	.dev_configure = mdv_start_configure,
-	.dev_start = mdv_start_start,
-	.dev_stop = mdv_start_stop,
-	.dev_close = mdv_open_close,
-	.dev_reset = mdv_open_reset,
+	.dev_configure = mdv_dev_configure,
+	.dev_start = mdv_dev_start,
+	.dev_stop = mdv_dev_stop,
+	.dev_close = mdv_dev_close,
+	.dev_reset = mdv_dev_reset,
 	.dev_set_link_up = mdv_link_set_up,
 	.dev_set_link_down = mdv_link_set_down,
 	.link_update = mdv_link_update,
@@ -348,7 +347,7 @@ const struct eth_dev_ops mdv_ethdev_ops = {
 	.mac_addr_add = mdv_mac_add,
 	.mac_addr_remove = mdv_mac_remove,
 	.set_mc_addr_list = mdv_mac_set_mc_list,
-	.mtu_set = mdv_start_mtu_set,
+	.mtu_set = mdv_dev_mtu_set,
 	.vlan_offload_set = mdv_vlan_offload_set,
 	.vlan_strip_queue_set = mdv_vlan_strip_queue_set,
 	.vlan_filter_set = mdv_vlan_filter_set,

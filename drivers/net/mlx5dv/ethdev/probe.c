@@ -16,9 +16,9 @@
 #include "flow/flow.h"
 #include "kernel/vf.h"
 #include "mem/mr.h"
+#include "port/dev.h"
 #include "port/event.h"
 #include "port/mac.h"
-#include "port/open.h"
 #include "port/recover.h"
 #include "queue/rx/rxq.h"
 #include "secondary.h"
@@ -98,7 +98,7 @@ probe(struct rte_vdev_device *vdev)
 		MDV_LOG(ERR, "%s: cannot allocate a port", name);
 		return -ENOMEM;
 	}
-	ret = mdv_open_port(dev, &config);
+	ret = mdv_dev_open(dev, &config);
 	if (ret != 0)
 		goto release;
 	ret = mdv_mac_init(dev);
@@ -116,7 +116,7 @@ probe(struct rte_vdev_device *vdev)
 	return 0;
 
 close:
-	mdv_open_close(dev);
+	mdv_dev_close(dev);
 release:
 	rte_eth_dev_release_port(dev);
 	return ret;
@@ -133,7 +133,7 @@ detach(struct rte_vdev_device *vdev)
 	/* A closed port has no ethdev any more. */
 	if (dev == NULL)
 		return 0;
-	mdv_open_close(dev);
+	mdv_dev_close(dev);
 	return rte_eth_dev_release_port(dev);
 }
 

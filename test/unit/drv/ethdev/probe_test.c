@@ -15,9 +15,9 @@
 #include "ethdev/server.h"
 #include "kernel/vf.h"
 #include "mem/mr.h"
+#include "port/dev.h"
 #include "port/event.h"
 #include "port/mac.h"
-#include "port/open.h"
 #include "port/recover.h"
 #include "queue/rx/rxq.h"
 #include "state/port_list.h"
@@ -63,7 +63,7 @@ TRACE_FAKE(int, mdv_secondary_remove, struct rte_vdev_device *vdev)
 	return trace_call("secondary gone");
 }
 
-TRACE_FAKE(int, mdv_open_port, struct rte_eth_dev *dev, const struct mdv_config *config)
+TRACE_FAKE(int, mdv_dev_open, struct rte_eth_dev *dev, const struct mdv_config *config)
 {
 	struct mdv_port *port = mdv_port(dev);
 
@@ -75,7 +75,7 @@ TRACE_FAKE(int, mdv_open_port, struct rte_eth_dev *dev, const struct mdv_config 
 	return trace_call("open");
 }
 
-TRACE_FAKE(int, mdv_open_close, struct rte_eth_dev *dev)
+TRACE_FAKE(int, mdv_dev_close, struct rte_eth_dev *dev)
 {
 	assert_string_equal(dev->data->name, NAME);
 	return trace_call("close");

@@ -8,11 +8,11 @@
 #include "flow/flow.h"
 #include "kernel/netdev.h"
 #include "mp/primary.h"
+#include "port/dev.h"
 #include "port/event.h"
 #include "port/mac_netdev.h"
 #include "port/queue.h"
 #include "port/reta.h"
-#include "port/start.h"
 #include "port/stats.h"
 #include "queue/rx/rxq.h"
 #include "trace.h"
@@ -165,7 +165,7 @@ a_port_is_configured(void **state)
 		rig.data.dev_conf.lpbk_mode = cases[i].loopback;
 		rig.data.mtu = 1600 + i;
 		rig.port.mtu = 1500;
-		assert_int_equal(mdv_start_configure(&rig.dev), cases[i].result);
+		assert_int_equal(mdv_dev_configure(&rig.dev), cases[i].result);
 		trace_check(cases[i].result == 0 ? "reta; " : "");
 		assert_int_equal(rig.port.mtu, cases[i].result == 0 ? 1600 + i : 1500);
 	}
@@ -173,7 +173,7 @@ a_port_is_configured(void **state)
 	rig.port.mtu = 1500;
 	trace.fails = "reta";
 	trace.result = -EINVAL;
-	assert_int_equal(mdv_start_configure(&rig.dev), -EINVAL);
+	assert_int_equal(mdv_dev_configure(&rig.dev), -EINVAL);
 	assert_int_equal(rig.port.mtu, 1500);
 }
 
@@ -181,16 +181,16 @@ static void
 a_port_starts_and_stops(void **state)
 {
 	(void)state;
-	assert_int_equal(mdv_start_stop(&rig.dev), 0);
+	assert_int_equal(mdv_dev_stop(&rig.dev), 0);
 	trace_check("");
-	assert_int_equal(mdv_start_start(&rig.dev), 0);
+	assert_int_equal(mdv_dev_start(&rig.dev), 0);
 	trace_check(START);
 	assert_true(rig.port.started);
 	assert_null(rig.dev.rx_pkt_burst);
-	assert_int_equal(mdv_start_stop(&rig.dev), 0);
+	assert_int_equal(mdv_dev_stop(&rig.dev), 0);
 	trace_check("primary stop; flow stop; queues stop; stats stop; ");
 	assert_false(rig.port.started);
-	assert_int_equal(mdv_start_stop(&rig.dev), 0);
+	assert_int_equal(mdv_dev_stop(&rig.dev), 0);
 	trace_check("");
 }
 
@@ -200,10 +200,10 @@ a_start_that_fails_is_undone(void **state)
 	(void)state;
 	trace.result = -EIO;
 	trace.fails = "queues start";
-	assert_int_equal(mdv_start_start(&rig.dev), -EIO);
+	assert_int_equal(mdv_dev_start(&rig.dev), -EIO);
 	trace_check("get mtu; set up 1; list; queues start; ");
 	trace.fails = "flow start";
-	assert_int_equal(mdv_start_start(&rig.dev), -EIO);
+	assert_int_equal(mdv_dev_start(&rig.dev), -EIO);
 	trace_check("get mtu; set up 1; list; queues start; select; log; stats start; flow start; "
 		    "queues stop; stats stop; ");
 	assert_false(rig.port.started);
@@ -236,7 +236,7 @@ the_netdev_is_prepared(void **state)
 		trace_clear();
 		trace.fails = cases[i].fails;
 		trace.result = cases[i].result;
-		assert_int_equal(mdv_start_start(&rig.dev), cases[i].started);
+		assert_int_equal(mdv_dev_start(&rig.dev), cases[i].started);
 		assert_memory_equal(trace.calls, cases[i].calls, strlen(cases[i].calls));
 		if (cases[i].started != 0)
 			assert_string_equal(trace.calls, cases[i].calls);
@@ -249,14 +249,14 @@ small_buffers_are_scattered_to(void **state)
 	(void)state;
 	rig.data.mtu = 1600;
 	buf_size = 1600 + MDV_FRAME_OVERHEAD;
-	assert_int_equal(mdv_start_start(&rig.dev), 0);
+	assert_int_equal(mdv_dev_start(&rig.dev), 0);
 	assert_int_equal(rig.data.scattered_rx, 0);
 	buf_size--;
-	assert_int_equal(mdv_start_start(&rig.dev), 0);
+	assert_int_equal(mdv_dev_start(&rig.dev), 0);
 	assert_int_equal(rig.data.scattered_rx, 1);
 	/* Queues that there are not have no buffers. */
 	rig.data.nb_rx_queues = 1;
-	assert_int_equal(mdv_start_start(&rig.dev), 0);
+	assert_int_equal(mdv_dev_start(&rig.dev), 0);
 	assert_int_equal(rig.data.scattered_rx, 0);
 }
 
@@ -283,7 +283,7 @@ an_mtu_is_set_if_all_queues_take_it(void **state)
 		rig.port.mtu = 1500;
 		trace.fails = cases[i].fails;
 		trace.result = cases[i].error;
-		assert_int_equal(mdv_start_mtu_set(&rig.dev, 2000), cases[i].result);
+		assert_int_equal(mdv_dev_mtu_set(&rig.dev, 2000), cases[i].result);
 		trace_check(cases[i].calls);
 		assert_int_equal(rig.port.mtu, cases[i].result == 0 ? 2000 : 1500);
 	}
@@ -293,7 +293,7 @@ static void
 queues_of_a_stopped_port_are_not_asked_about_the_mtu(void **state)
 {
 	(void)state;
-	assert_int_equal(mdv_start_mtu_set(&rig.dev, 2000), 0);
+	assert_int_equal(mdv_dev_mtu_set(&rig.dev, 2000), 0);
 	trace_check("set mtu 2000; ");
 	assert_int_equal(rig.port.mtu, 2000);
 }

@@ -11,10 +11,11 @@
 #include "mem/dm.h"
 #include "mem/mr.h"
 #include "mp/primary.h"
+#include "port/dev.h"
 #include "port/event.h"
 #include "port/mac_netdev.h"
-#include "port/open.h"
-#include "port/start.h"
+#include "port/queue.h"
+#include "port/stats.h"
 #include "port/xstats.h"
 #include "queue/rx/rxq.h"
 #include "queue/tx/txq.h"
@@ -98,7 +99,10 @@ FAKE_OF_PORT(int, mdv_flow_init, "flow init", return)
 FAKE_OF_PORT(void, mdv_flow_fini, "flow fini", )
 FAKE_OF_PORT(void, mdv_mac_netdev_release, "mac", )
 FAKE_OF_PORT(void, mdv_dm_close, "dm", )
+FAKE_OF_PORT(void, mdv_primary_stop, "primary stop", )
 FAKE_OF_PORT(void, mdv_primary_close, "primary", )
+FAKE_OF_PORT(void, mdv_flow_stop, "flow stop", )
+FAKE_OF_PORT(void, mdv_stats_stop, "stats stop", )
 FAKE_OF_PORT(void, mdv_port_list_add, "list", )
 FAKE_OF_PORT(void, mdv_port_list_remove, "unlist", )
 FAKE_OF_PORT(void, mdv_event_install, "events", )
@@ -117,10 +121,10 @@ TRACE_FAKE(void, mdv_txq_release, struct rte_eth_dev *dev, uint16_t idx)
 	trace_call("tx %u", idx);
 }
 
-TRACE_FAKE(int, mdv_start_stop, struct rte_eth_dev *dev)
+TRACE_FAKE(void, mdv_queue_stop_all, struct rte_eth_dev *dev)
 {
 	assert_ptr_equal(dev, &rig.dev);
-	return trace_call("stop");
+	trace_call("queues stop");
 }
 
 #define CLOSE(n) "flow fini " n "; mac " n "; rx 0; rx 1; tx 0; dm " n "; mr destroy; close " n "; "
@@ -140,7 +144,7 @@ port_make(void **state)
 	rig.data.dev_private = first;
 	rig.data.nb_rx_queues = 2;
 	rig.data.nb_tx_queues = 1;
-	assert_int_equal(mdv_open_port(&rig.dev, &config), 0);
+	assert_int_equal(mdv_dev_open(&rig.dev, &config), 0);
 	return 0;
 }
 
@@ -166,7 +170,7 @@ a_port_is_opened(void **state)
 	/* Without a netdev there is a usual one. */
 	trace.fails = "mtu 5";
 	trace.result = -ENODEV;
-	assert_int_equal(mdv_open_port(&rig.dev, &config), 0);
+	assert_int_equal(mdv_dev_open(&rig.dev, &config), 0);
 	assert_int_equal(first->mtu, RTE_ETHER_MTU);
 }
 
@@ -183,7 +187,7 @@ a_port_is_on_its_device_s_node(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
 		node = cases[i].device;
 		rig.data.numa_node = cases[i].before;
-		assert_int_equal(mdv_open_port(&rig.dev, &config), 0);
+		assert_int_equal(mdv_dev_open(&rig.dev, &config), 0);
 		assert_int_equal(rig.data.numa_node, cases[i].after);
 	}
 	node = 0;
@@ -207,7 +211,7 @@ what_was_opened_is_closed_when_a_step_fails(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
 		trace.fails = cases[i].fails;
 		trace.result = -EACCES;
-		assert_int_equal(mdv_open_port(&rig.dev, &config), cases[i].result);
+		assert_int_equal(mdv_dev_open(&rig.dev, &config), cases[i].result);
 		trace_check(cases[i].calls);
 	}
 }
@@ -220,11 +224,13 @@ a_port_is_closed_by_its_owner(void **state)
 	first->mc_list = rte_zmalloc(NULL, sizeof(*first->mc_list), 0);
 	first->nb_mc = 1;
 	process = RTE_PROC_SECONDARY;
-	assert_int_equal(mdv_open_close(&rig.dev), 0);
+	assert_int_equal(mdv_dev_close(&rig.dev), 0);
 	trace_check("");
 	process = RTE_PROC_PRIMARY;
-	assert_int_equal(mdv_open_close(&rig.dev), 0);
-	trace_check("stop; primary 1; unlist 1; no events 1; " CLOSE("1"));
+	first->started = true;
+	assert_int_equal(mdv_dev_close(&rig.dev), 0);
+	trace_check("primary stop 1; flow stop 1; queues stop; stats stop 1; primary 1; unlist 1; "
+		    "no events 1; " CLOSE("1"));
 	assert_int_equal(rig.data.nb_rx_queues, 0);
 	assert_int_equal(rig.data.nb_tx_queues, 0);
 	assert_null(first->mr);
@@ -248,7 +254,7 @@ a_reset_opens_anew_and_keeps_settings(void **state)
 	first->rx_metadata = 0;
 	first->event.removed = true;
 	rig.dev.state = RTE_ETH_DEV_REMOVED; /* by rte_eth_dev_is_removed() */
-	assert_int_equal(mdv_open_reset(&rig.dev), 0);
+	assert_int_equal(mdv_dev_reset(&rig.dev), 0);
 	assert_int_equal(mdv_port(&rig.dev)->event.removed, 0);
 	assert_int_equal(rig.dev.state, RTE_ETH_DEV_ATTACHED);
 	trace_check("unlist 1; no events 1; " OPEN("2") CLOSE("1") "events 2; list 2; ");
@@ -294,7 +300,7 @@ a_reset_finds_the_netdev_again(void **state)
 		strcpy(before->device.name, "mlx5_7");
 		before->device.port_num = 2;
 		before->event.removed = cases[i].removed;
-		assert_int_equal(mdv_open_reset(&rig.dev), 0);
+		assert_int_equal(mdv_dev_reset(&rig.dev), 0);
 		assert_string_equal(opened.iface, cases[i].iface_after);
 		assert_string_equal(opened.ibdev, cases[i].ibdev_after);
 		assert_int_equal(opened.port, cases[i].port_after);
@@ -313,11 +319,11 @@ a_reset_needs_no_memory_of_the_node(void **state)
 	(void)state;
 	trace_clear();
 	rig.data.numa_node = empty = 1;
-	assert_int_equal(mdv_open_reset(&rig.dev), 0);
+	assert_int_equal(mdv_dev_reset(&rig.dev), 0);
 	trace_check("unlist 1; no events 1; " OPEN("2") CLOSE("1") "events 2; list 2; ");
 	empty = SOCKET_ID_ANY;
 	rig.data.numa_node = SOCKET_ID_ANY;
-	assert_int_equal(mdv_open_reset(&rig.dev), -ENOMEM);
+	assert_int_equal(mdv_dev_reset(&rig.dev), -ENOMEM);
 	trace_check("");
 }
 
@@ -330,12 +336,12 @@ a_reset_that_fails_changes_nothing(void **state)
 	trace_clear();
 	first->mc_list = list;
 	first->started = true;
-	assert_int_equal(mdv_open_reset(&rig.dev), -EBUSY);
+	assert_int_equal(mdv_dev_reset(&rig.dev), -EBUSY);
 	trace_check("");
 	first->started = false;
 	trace.fails = "open 2";
 	trace.result = -ENODEV;
-	assert_int_equal(mdv_open_reset(&rig.dev), -ENODEV);
+	assert_int_equal(mdv_dev_reset(&rig.dev), -ENODEV);
 	trace_check("unlist 1; no events 1; open 2; events 1; list 1; ");
 	assert_ptr_equal(mdv_port(&rig.dev), first);
 	assert_ptr_equal(first->mc_list, list);
