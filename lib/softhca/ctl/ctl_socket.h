@@ -34,8 +34,7 @@ void shca_ctl_socket_remove(const char *path);
  * listens any more.
  */
 int shca_ctl_socket_connect(const char *path);
-/** The same without waiting: -EAGAIN where so many wait already that there is no room for one more.
- */
+/** The same without waiting: -EAGAIN where so many wait already that there is no room. */
 int shca_ctl_socket_try(const char *path);
 /**
  * Find the sockets of this user: those in @p dir, or with NULL those of every runner below

@@ -64,8 +64,7 @@ struct shca_ethnl_message {
 /** @return the row of ETHTOOL_MSG_*, or NULL: the kernel's. */
 const struct shca_ethnl_message *shca_ethnl_find(uint8_t command);
 
-/** Go from attribute to attribute, from @p at to @p end. @return the next, or NULL: no more fits.
- */
+/** Go from attribute to attribute, from @p at to @p end. @return the next, NULL: no more fits. */
 const struct nlattr *shca_ethnl_next(const uint8_t **at, const uint8_t *end);
 /**
  * Check attributes of the request and find them.

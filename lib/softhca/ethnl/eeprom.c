@@ -69,8 +69,7 @@ check(struct shca_ethnl_call *call, const struct wanted *wanted)
 	return 0;
 }
 
-/** eeprom_fallback(): page by page from where the ioctl has all of them, one behind the other.
- */
+/** eeprom_fallback(): page by page, from where the ioctl has them one behind the other. */
 int
 shca_ethnl_eeprom_get(struct shca_ethnl_call *call)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests and answers of netlink, as core/netlink.c and the kernel's af_netlink.c exchange them.
- */
+/* Requests and answers of netlink, as core/netlink.c and af_netlink.c exchange them. */
 #include "nldev/nldev.h"
 
 #include <errno.h>

@@ -228,8 +228,7 @@ look_at(struct shca_cache *cache, const struct shca_table *table)
 		shca_cache_look_at(cache, &table->subtables[i].subtable->mask);
 }
 
-/** The next walk calls this, not each change: a million rules may come without a frame in between.
- */
+/** The next walk calls this, not each change: a million rules may come between two frames. */
 void
 shca_steering_renew_cache(struct shca_steering *steering)
 {

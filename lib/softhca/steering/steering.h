@@ -56,8 +56,7 @@ struct shca_steering_conf {
 	bool inner_ip_version;    /**< inner IP specs match the version, not the EtherType */
 	bool esp_spi;             /**< the kernel has ESP specs (gone with Linux 5.19) */
 	bool reformat_and_fwd_to_table, reformat_and_modify_action; /**< in one entry */
-	/** The most of each in one entry (log_max_destination, log_max_flow_counter); 0: no limit
-	 */
+	/** Most of each in one entry (log_max_destination, log_max_flow_counter); 0: no limit */
 	uint32_t max_fte_destinations, max_fte_counters;
 	/** Of an e-switch's manager: a rule is of one port, and none is for sending (mlx5_ib fs.c,
 	 * dev->is_rep). */

@@ -171,8 +171,7 @@ leave(struct shca_steering *steering, const union shca_match_key *key,
 		return;
 	}
 	answer = fte != NULL ? SHCA_TRACE_KERNEL_RULE : ask_kernel(&steering->kernel, packet);
-	/* Behind the netdev's filter, as in mlx5e; a hit names the queue, which a TAP has one of.
-	 */
+	/* Behind the netdev's filter, as in mlx5e; a hit names the queue: a TAP has one. */
 	if (answer > SHCA_TRACE_KERNEL_RULE || answer == SHCA_TRACE_KERNEL_PROMISCUOUS)
 		ask_netdev(steering, &steering->arfs_path, key, packet, trace);
 	if (trace != NULL)

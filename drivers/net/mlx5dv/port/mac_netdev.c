@@ -159,8 +159,7 @@ list(const struct rte_eth_dev *dev, const struct mdv_vf *vf, struct mdv_mac_list
 		if (!is_ours && ret == 0) {
 			ret = add(dev, vf, &mac);
 			is_ours = ret == 0;
-			/* Somebody else's, or of a netdev that is gone, as kernel/netlink.c says.
-			 */
+			/* Another's, or of a netdev that is gone, as kernel/netlink.c says. */
 			ret = ret == -EEXIST || ret == -ENODEV || !vf->is_vf ? 0 : ret;
 		}
 		if (is_ours)

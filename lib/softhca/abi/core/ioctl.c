@@ -200,8 +200,7 @@ answer_fd(const struct shca_bundle *bundle, const struct shca_attr *attr)
 		sizeof(int64_t));
 }
 
-/** Drop the objects and descriptors of a request that failed, so the application never sees them.
- */
+/** Drop the objects and descriptors of a request that failed: the application never sees them. */
 static void
 undo(struct shca_bundle *bundle)
 {

@@ -55,8 +55,7 @@ shca_mmap_area(int fd, enum shca_mmap_area area, size_t bytes)
 	return start != MAP_FAILED ? start : NULL;
 }
 
-/** Pages of clocks are read (mlx5_ib_mmap(), mlx5_ib_mmap_clock_info_page(), rdma_user_mmap_io()).
- */
+/** Clock pages are read (mlx5_ib_mmap(), mlx5_ib_mmap_clock_info_page(), rdma_user_mmap_io()). */
 static int
 check_clock(size_t length, int prot, int flags, int refused)
 {

@@ -96,8 +96,7 @@ void shca_user_comm(char comm[static SHCA_CONTEXT_COMM_BYTES]);
 /** @param[out] pidfd of the process, for the caller to close; -1: it is this one @return 0 or a
  * negative errno. */
 int shca_user_copy_pidfd(int *pidfd);
-/** @return whether a variable of the environment, as the process was started with, is that number.
- */
+/** @return whether a variable of the environment that the process began with is that number. */
 bool shca_user_has_number(const char *variable, int number);
 /** @return the bytes that the process may lock; UINT64_MAX: no limit. */
 uint64_t shca_user_memlock(void);

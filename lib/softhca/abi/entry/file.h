@@ -17,8 +17,7 @@
 struct shca_device;
 struct shca_file;
 
-/** Call a function for each open file of a device, with the device lock held; new files come first.
- */
+/** Call a function for each open file of a device, new ones first, with the device lock held. */
 void shca_file_each(
 	struct shca_device *dev, void (*function)(struct shca_file *file, void *arg), void *arg);
 

@@ -13,8 +13,7 @@ struct shca_counters_object;
  * @return 0, -EINVAL (described twice or not at all, unknown description), -EFAULT, -ENOMEM.
  */
 int shca_counters_bind(struct shca_counters_object *counters, uint64_t address, uint32_t nb_points);
-/** The last flow is gone: the next one may give another description. The counter keeps its value.
- */
+/** The last flow is gone: the next may give another description. The counter keeps its value. */
 void shca_counters_unbind(struct shca_counters_object *counters);
 
 #endif /* SHCA_ABI_OBJECT_COUNTERS_H */

@@ -105,8 +105,7 @@ take_context_request(struct shca_file *file, const struct shca_user_buffer *buff
 		request->num_low_latency_bfregs, !is_first_form);
 }
 
-/** What libmlx5 is told of a context that it opens or imports (hw/mlx5/main.c set_ucontext_resp).
- */
+/** What libmlx5 is told of a context that it opens or imports (mlx5_ib set_ucontext_resp). */
 static struct mlx5_ib_alloc_ucontext_resp
 describe_context(const struct shca_file *file)
 {

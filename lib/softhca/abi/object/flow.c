@@ -21,8 +21,7 @@
 #include "abi/object/methods.h"
 #include "strict/findings.h"
 
-/** enum ib_flow_attr_type and _flags, ib_flow_spec_type: kernel-internal, the same as the verbs'.
- */
+/** enum ib_flow_attr_type and _flags, ib_flow_spec_type: the kernel's own, equal to the verbs'. */
 #define TYPE_ALL_DEFAULT   1
 #define TYPE_MC_DEFAULT    2
 #define FLAG_DONT_TRAP     (1u << 1)
@@ -87,8 +86,7 @@ struct named {
 	unsigned int nb_actions;
 };
 
-/** Take the object of a spec that names one; other specs name none. @return 0 or a negative errno.
- */
+/** Take the object of a spec that names one; others name none. @return 0 or a negative errno. */
 static int
 take_object_spec(struct shca_file *file, const uint8_t *spec, uint16_t size, uint32_t type,
 	struct named *named)

@@ -33,8 +33,7 @@ static_assert(sizeof(struct ib_uverbs_qp_cap) == 20, "as rdma-core 44 has it");
 		IB_UVERBS_QP_CREATE_SQ_SIG_ALL)
 
 #define SELF_LOOPBACK_FLAGS (MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC | MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC)
-/** Flags that libmlx5 may set on a raw packet QP; the two CQE scatter hints have no effect there.
- */
+/** Flags that libmlx5 may set on a raw packet QP, where the hints to scatter to CQEs do nothing. */
 #define RAW_DRIVER_FLAGS                                                                           \
 	(MLX5_QP_FLAG_SIGNATURE | MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE |      \
 		MLX5_QP_FLAG_TUNNEL_OFFLOADS | MLX5_QP_FLAG_BFREG_INDEX |                          \
@@ -118,8 +117,7 @@ const struct shca_object_class shca_qp_class = {
 	.destroy = destroy,
 };
 
-/** As check_creation_flags (core/uverbs_std_types_qp.c), then process_create_flags (hw/mlx5/qp.c).
- */
+/** As check_creation_flags (uverbs_std_types_qp.c), then process_create_flags (mlx5/qp.c). */
 static int
 check_flags(const struct shca_model *model, uint64_t type, uint64_t flags)
 {

@@ -41,8 +41,7 @@ struct shca_wqe;
 /** Begin to count, from zero, or end. @return 0 or -ENOMEM. */
 int shca_bus_count(struct shca_device *dev, bool on);
 
-/** @{ A queue begins to be watched, or its counters begin anew: what the device knows is nothing.
- */
+/** @{ A queue begins to be watched, or its counters begin anew: the device knows nothing. */
 void shca_bus_sq_begin(struct shca_sq *sq);
 void shca_bus_rq_begin(struct shca_rq *rq);
 void shca_bus_cq_begin(struct shca_cq *cq);

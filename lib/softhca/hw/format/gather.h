@@ -42,8 +42,7 @@ uint8_t shca_gather_segment(const struct shca_gather *source, uint32_t number, u
 /** As shca_gather_send(). */
 uint8_t shca_gather_tso(const struct shca_gather *source, uint32_t number, uint8_t *room,
 	const uint8_t **bytes, uint32_t *length);
-/** As shca_gather_send(), for data that the device reads and does not send: @p length is always 0.
- */
+/** As shca_gather_send(), for data that the device reads and does not send: @p length is 0. */
 uint8_t shca_gather_dump(const struct shca_gather *source, uint32_t number, uint8_t *room,
 	const uint8_t **bytes, uint32_t *length);
 

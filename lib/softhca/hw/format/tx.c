@@ -67,8 +67,7 @@ fill_l4(uint8_t *frame, const struct shca_headers *headers)
 	memcpy(l4 + offset, &checksum, sizeof(checksum));
 	checksum = ~shca_csum_fold(shca_csum_add(l4, (size_t)headers->l3_end - headers->l4_offset,
 		shca_csum_pseudo(frame, headers)));
-	/* RFC 768: a sender transmits a computed zero as all ones, because zero means no checksum.
-	 */
+	/* RFC 768: a sender transmits a computed zero as all ones: zero means no checksum. */
 	if (checksum == 0 && headers->l4 == SHCA_L4_UDP)
 		checksum = UINT16_MAX;
 	memcpy(l4 + offset, &checksum, sizeof(checksum));

@@ -464,8 +464,7 @@ lose(struct shca_rq *rq)
 	rq->count.out_of_buffer++;
 }
 
-/** The frame does not fit in the rest of the WQE: complete a filler, and continue in the next WQE.
- */
+/** The frame does not fit in the rest of the WQE: complete a filler, and go on in the next WQE. */
 static void
 fill_up(struct shca_rq *rq)
 {

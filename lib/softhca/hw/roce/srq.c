@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared receive queues: WQEs in a list by index, of which the oldest one is taken (libmlx5 srq.c).
- */
+/* Shared receive queues: WQEs in a list by index, whose oldest one is taken (libmlx5 srq.c). */
 #include "hw/roce/srq.h"
 
 #include <errno.h>

@@ -96,8 +96,7 @@ enum shca_outcome shca_roce_bind(struct shca_roce_qp *qp, const struct shca_roce
 /** Copy a part of the decoded WQE's message. */
 enum shca_outcome shca_roce_gather(
 	struct shca_roce_qp *qp, uint32_t offset, uint32_t length, uint8_t *to);
-/** Take a receive WQE for a message, or keep the one that is taken. @return false: there is none.
- */
+/** Take a receive WQE for a message, or keep the one taken before. @return false: there is none. */
 bool shca_roce_take_rq(struct shca_roce_qp *qp);
 static inline bool
 shca_roce_is_xrc(const struct shca_roce_qp *qp)

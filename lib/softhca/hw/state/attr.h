@@ -168,8 +168,7 @@ struct shca_cq_attr {
 	void *owner;
 };
 
-/** An event of a completion queue comes with so many completions, or so long after the one before.
- */
+/** An event of a completion queue comes with so many completions, or so long after the last. */
 struct shca_cq_moderation {
 	uint16_t count, period_us; /**< one of them 0: with each completion */
 };

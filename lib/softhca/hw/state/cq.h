@@ -78,8 +78,7 @@ shca_cq_prefetch(const struct shca_cq *cq)
 	shca_prefetch_write(shca_cq_body(cq, cq->pi + SHCA_CQ_PREFETCH));
 }
 
-/** @return the index of the next completion, behind those that have a slot but are not in it yet.
- */
+/** @return the index of the next completion, behind those that have a slot but are not in it. */
 static inline uint32_t
 shca_cq_next(const struct shca_cq *cq)
 {

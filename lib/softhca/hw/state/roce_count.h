@@ -34,8 +34,7 @@ enum shca_roce_count {
 	SHCA_ROCE_COUNTS(SHCA_ROCE_COUNT_ENUM) SHCA_NB_ROCE_COUNTS
 };
 
-/** What a queue pair has counted since it was made; one for raw packets knows out_of_buffer alone.
- */
+/** What a queue pair has counted since it was made; one of raw packets: out_of_buffer alone. */
 struct shca_qp_counts {
 	uint64_t out_of_buffer; /**< messages and packets that found no receive WQE */
 	uint64_t roce[SHCA_NB_ROCE_COUNTS];

@@ -155,8 +155,7 @@ print_address(FILE *out, const struct shca_field *field, const struct shca_match
 		fprintf(out, "/%s", inet_ntop(family, mask + skip, text, sizeof(text)));
 }
 
-/** The order of the rows, and so of a packet's presence bits: the outer stack, then the inner one.
- */
+/** The order of the rows, and so of a packet's presence bits: the outer stack, then the inner. */
 enum stack_row {
 	ROW_DST_MAC,
 	ROW_SRC_MAC,
@@ -415,8 +414,7 @@ take_stack(const uint8_t *bytes, const struct shca_headers *headers, uint64_t *w
 	return taken.present;
 }
 
-/** Take the inner headers, those of the tunnel or of ESP, and the port. @return the presence bits.
- */
+/** Take the inner headers, those of the tunnel or of ESP, and the port. @return presence bits. */
 static uint64_t
 take_tunnel(const struct shca_packet *packet, union shca_match_key *key)
 {

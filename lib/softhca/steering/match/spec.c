@@ -93,8 +93,7 @@ build_eth(const struct build *build)
 
 	build_eth_half(value, build->value);
 	build_eth_half(mask, build->mask);
-	/* Without a mask, tagged and untagged frames match; verbs cannot match untagged ones only.
-	 */
+	/* Without a mask, tagged and untagged frames match; verbs cannot name the latter alone. */
 	if (mask->vlan_tag != 0) {
 		build->mask->cvlan = 1;
 		build->value->cvlan = 1;

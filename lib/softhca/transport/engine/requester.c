@@ -271,8 +271,7 @@ make_message(struct shca_requester *requester, const struct shca_wr *wr, uint32_
 		requester->conf.arg, wr, offset, bth->payload_bytes, payload);
 }
 
-/** Make the request of a read, or of what is missing of one, or of an atomic (IBTA 9.4.4, 9.4.5).
- */
+/** Make the request of a read, or of what a read lacks, or of an atomic (IBTA 9.4.4, 9.4.5). */
 static void
 make_request(const struct shca_requester *requester, const struct shca_wr *wr, uint32_t number,
 	struct shca_bth *bth)
@@ -508,8 +507,7 @@ void
 shca_requester_receive(
 	struct shca_requester *requester, uint64_t now_ns, const struct shca_bth *bth)
 {
-	/* An answer to what was answered, or never sent (IBTA 9.7.5.1.5: ghost acknowledgements).
-	 */
+	/* An answer to what was answered, or never sent (IBTA 9.7.5.1.5: ghost acknowledge). */
 	if (!requester->conf.is_reliable || requester->has_failed ||
 		shca_psn_diff(bth->psn, requester->una) < 0 ||
 		shca_psn_diff(bth->psn, requester->sent_end) >= 0)

@@ -123,8 +123,7 @@ not_ready(struct shca_responder *responder)
 	responder->is_silent = true;
 }
 
-/** @return whether lengths and order of the packet are as they must be (IBTA 9.7.4.1.2, 9.7.4.1.7).
- */
+/** @return whether lengths and order of the packet are right (IBTA 9.7.4.1.2, 9.7.4.1.7). */
 static bool
 is_in_order(const struct shca_responder *responder, const struct place *place,
 	const struct shca_bth *bth)
@@ -330,8 +329,7 @@ answer_atomic(struct shca_responder *responder, uint32_t psn, uint64_t original)
 		});
 }
 
-/** The program's threads see it as one access (IBTA 10.7.2.3: atomic with others of this device).
- */
+/** The program's threads see it as one access (IBTA 10.7.2.3: atomic with the device's others). */
 static uint64_t
 execute(const struct shca_bth *bth, uint64_t *to)
 {

@@ -79,8 +79,7 @@ enum shca_nak {
 	SHCA_NAK_REMOTE_OPERATION = 3,
 };
 
-/** A packet from the BTH to the end of the payload. Fields of headers that its opcode lacks are 0.
- */
+/** A packet from the BTH to the payload's end. Fields of headers that its opcode lacks are 0. */
 struct shca_bth {
 	uint8_t opcode;
 	bool solicited, ack_req;

@@ -140,8 +140,7 @@ level_same_mask(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 		a->masks[a->nb_masks - 1] == b->masks[b->nb_masks - 1];
 }
 
-/** @return whether two shapes of one mask, their last one, are alike in all else that rules bring.
- */
+/** @return whether two shapes with one last mask are alike in all else that rules bring. */
 static bool
 level_same_parts(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
 {
