@@ -117,8 +117,12 @@ def test_identifiers_of_connections():
             assert ours["port"] == 1 and ours["qp-type"] == "RC"
             (counts, _) = json.loads(cards.run_on(card, RDMA, "-j", "res").stdout)
             assert counts["cm_id"] == 3
-            one = cards.run_on(card, RDMA, "-j", "res", "show", "cm_id", "dev", "mlx5_0", "cm-idn", str(ours["cm-idn"]))
-            assert json.loads(one.stdout) == [ours], one
+            # Linux looks for one of a port alone; without a port the tool picks it from all.
+            for place in (("dev", "mlx5_0"), ("link", "mlx5_0/1")):
+                one = cards.run_on(card, RDMA, "-j", "res", "show", "cm_id", *place, "cm-idn", str(ours["cm-idn"]))
+                assert json.loads(one.stdout) == [ours], one
+            one = cards.run_on(card, RDMA, "-j", "res", "show", "qp", "link", "mlx5_0/1", "lqpn", str(ours["lqpn"]))
+            assert [qp["pid"] for qp in json.loads(one.stdout)] == [client.pid], one
 
 
 def test_many_queue_pairs():

@@ -34,6 +34,19 @@ shca_nldev_check_port(const struct shca_nldev_call *call, unsigned int device)
 	return -EINVAL;
 }
 
+/** As nldev.c res_get_common_doit(): a port must be named of what ports have, and of that alone. */
+int
+shca_nldev_find_place(
+	const struct shca_nldev_call *call, bool is_of_port, unsigned int *device, uint32_t *port)
+{
+	const struct nlattr *attr = call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX];
+	const int ret = shca_nldev_find_device(call, device);
+
+	*port = attr != NULL ? mnl_attr_get_u32(attr) : 0;
+	return ret != 0 || (attr != NULL) != is_of_port ? -EINVAL
+							: shca_nldev_check_port(call, *device);
+}
+
 void
 shca_nldev_put_handle(struct nlmsghdr *message, unsigned int device)
 {

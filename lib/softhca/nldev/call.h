@@ -32,6 +32,10 @@ unsigned int shca_nldev_nb_ports(const struct shca_nldev_call *call, unsigned in
 int shca_nldev_find_device(const struct shca_nldev_call *call, unsigned int *device);
 /** Check PORT_INDEX, if it is there. @return 0 or -EINVAL. */
 int shca_nldev_check_port(const struct shca_nldev_call *call, unsigned int device);
+/** Find the device and the port of a request about one object. @param port out: 0 if it is the
+ * device's, not a port's @return 0 or -EINVAL */
+int shca_nldev_find_place(
+	const struct shca_nldev_call *call, bool is_of_port, unsigned int *device, uint32_t *port);
 /** Put index and name of a device. */
 void shca_nldev_put_handle(struct nlmsghdr *message, unsigned int device);
 

@@ -8,19 +8,15 @@
 #include "nldev/call.h"
 #include "ucma/ucma.h"
 
-/** List those at the port that was asked for, if one was. */
+/** @param port 0: any */
 static int
-list(const struct shca_nldev_call *call, unsigned int device, struct shca_ucma_tracked **ids,
-	size_t *nb)
+list(const struct shca_nldev_call *call, unsigned int device, uint32_t port,
+	struct shca_ucma_tracked **ids, size_t *nb)
 {
-	const struct nlattr *port = call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX];
-
 	*ids = NULL;
 	*nb = 0;
-	return call->nldev->ucma != NULL
-		? shca_ucma_track(call->nldev->ucma, device,
-			  port != NULL ? mnl_attr_get_u32(port) : 0, ids, nb)
-		: 0;
+	return call->nldev->ucma != NULL ? shca_ucma_track(call->nldev->ucma, device, port, ids, nb)
+					 : 0;
 }
 
 size_t
@@ -29,7 +25,7 @@ shca_nldev_cm_id_count(const struct shca_nldev_call *call, unsigned int device)
 	struct shca_ucma_tracked *ids;
 	size_t nb;
 
-	if (list(call, device, &ids, &nb) != 0)
+	if (list(call, device, 0, &ids, &nb) != 0)
 		return 0;
 	free(ids);
 	return nb;
@@ -59,14 +55,17 @@ shca_nldev_cm_id_doit(struct shca_nldev_call *call)
 {
 	const struct nlattr *number = call->attrs[RDMA_NLDEV_ATTR_RES_CM_IDN];
 	unsigned int device;
-	int ret = shca_nldev_find_device(call, &device);
+	uint32_t port;
+	int ret = shca_nldev_find_place(call, true, &device, &port);
 
 	if (ret != 0 || number == NULL)
 		return -EINVAL;
-	ret = list(call, device, &call->cm_ids, &call->nb_cm_ids);
+	ret = list(call, device, 0, &call->cm_ids, &call->nb_cm_ids);
 	for (size_t i = 0; i < call->nb_cm_ids; i++) {
 		if (call->cm_ids[i].number != mnl_attr_get_u32(number))
 			continue;
+		if (call->cm_ids[i].port != port)
+			return -EAGAIN;
 		shca_nldev_put_handle(call->message, device);
 		put(call->message, &call->cm_ids[i]);
 		return 0;
@@ -77,6 +76,7 @@ shca_nldev_cm_id_doit(struct shca_nldev_call *call)
 int
 shca_nldev_cm_id_dump(struct shca_nldev_call *call, unsigned int index)
 {
+	const struct nlattr *port = call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX];
 	struct nlattr *table, *entry;
 	unsigned int device;
 	int ret = shca_nldev_find_device(call, &device);
@@ -84,7 +84,8 @@ shca_nldev_cm_id_dump(struct shca_nldev_call *call, unsigned int index)
 	if (ret == 0)
 		ret = shca_nldev_check_port(call, device);
 	if (ret == 0 && index == 0)
-		ret = list(call, device, &call->cm_ids, &call->nb_cm_ids);
+		ret = list(call, device, port != NULL ? mnl_attr_get_u32(port) : 0, &call->cm_ids,
+			&call->nb_cm_ids);
 	if (ret != 0 || index >= call->nb_cm_ids)
 		return ret;
 	shca_nldev_put_handle(call->message, device);

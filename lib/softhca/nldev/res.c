@@ -320,8 +320,8 @@ shca_nldev_res_doit(struct shca_nldev_call *call)
 {
 	const struct res_row *row = row_of(call);
 	unsigned int device;
-	uint32_t id;
-	int ret = shca_nldev_find_device(call, &device);
+	uint32_t id, port;
+	int ret = shca_nldev_find_place(call, row->type == SHCA_RESTRACK_QP, &device, &port);
 
 	if (ret != 0 || call->attrs[row->id] == NULL)
 		return -EINVAL;
@@ -332,6 +332,8 @@ shca_nldev_res_doit(struct shca_nldev_call *call)
 	for (size_t i = 0; i < call->nb_objects; i++) {
 		if (call->objects[i].id != id)
 			continue;
+		if (port != 0 && call->objects[i].port != port)
+			return -EAGAIN;
 		shca_nldev_put_handle(call->message, device);
 		put_object(call, row, &call->objects[i]);
 		return 0;

@@ -56,6 +56,7 @@ struct asked {
 	uint16_t type, flags, attr; /* attr 0: none */
 	uint32_t value;
 	uint32_t counted; /* what has counters, or 0 */
+	uint32_t port;    /* or 0: not given */
 };
 
 static void
@@ -77,6 +78,8 @@ ask(const struct asked *asked)
 		mnl_attr_put_u32(message, asked->attr, asked->value);
 	if (asked->counted != 0)
 		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_RES, asked->counted);
+	if (asked->port != 0)
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, asked->port);
 	sent.length = 0;
 	assert_int_equal(shca_nldev_answer(&nldev, bytes, message->nlmsg_len), 0);
 }
@@ -350,18 +353,49 @@ test_one(void **state)
 	struct world world;
 
 	make_world(&world, *state);
-	ask(&(const struct asked){ NLDEV(RES_QP_GET), 0, RDMA_NLDEV_ATTR_RES_LQPN, world.qpn });
-	assert_int_equal(answer_at(0)->nlmsg_type, NLDEV(RES_QP_GET));
-	assert_int_equal(
-		mnl_attr_get_u32(attr_of(answer_at(0), RDMA_NLDEV_ATTR_RES_LQPN)), world.qpn);
-	assert_null(answer_at(1));
-	ask(&(const struct asked){ NLDEV(RES_QP_GET), 0, RDMA_NLDEV_ATTR_RES_LQPN, 1 << 23 });
-	assert_int_equal(result_of(0), -ENOENT);
-	ask(&(const struct asked){ NLDEV(RES_QP_GET) });
-	assert_int_equal(result_of(0), -EINVAL);
 	ask(&(const struct asked){ NLDEV(RES_CQ_GET), 0, RDMA_NLDEV_ATTR_RES_CQN, world.cqn });
 	assert_int_equal(answer_at(0)->nlmsg_type, NLDEV(RES_CQ_GET));
+	assert_int_equal(
+		mnl_attr_get_u32(attr_of(answer_at(0), RDMA_NLDEV_ATTR_RES_CQN)), world.cqn);
+	assert_null(answer_at(1));
+	ask(&(const struct asked){ NLDEV(RES_CQ_GET), 0, RDMA_NLDEV_ATTR_RES_CQN, 1 << 23 });
+	assert_int_equal(result_of(0), -ENOENT);
+	ask(&(const struct asked){ NLDEV(RES_CQ_GET) });
+	assert_int_equal(result_of(0), -EINVAL);
 	ask(&(const struct asked){ NLDEV(RES_SRQ_GET) });
+	assert_int_equal(result_of(0), -EINVAL);
+	end_world(&world);
+}
+
+/** Queue pairs and identifiers of connections are a port's, other objects the device's. */
+static void
+test_one_of_a_port(void **state)
+{
+	struct asked qp = { NLDEV(RES_QP_GET), 0, RDMA_NLDEV_ATTR_RES_LQPN, 0, 0, 1 };
+	struct asked cq = { NLDEV(RES_CQ_GET), 0, RDMA_NLDEV_ATTR_RES_CQN, 0, 0, 1 };
+	struct asked cm_id = { NLDEV(RES_CM_ID_GET), 0, RDMA_NLDEV_ATTR_RES_CM_IDN, 1, 0, 1 };
+	struct qp_request request;
+	struct world world;
+
+	make_world(&world, *state);
+	cq.value = world.cqn;
+	ask(&cq);
+	assert_int_equal(result_of(0), -EINVAL);
+	ask(&cm_id);
+	assert_int_equal(result_of(0), -ENOENT);
+	cm_id.port = 0;
+	ask(&cm_id);
+	assert_int_equal(result_of(0), -EINVAL);
+	qp_request_init(*state, &request, rig_cq(*state), -1);
+	assert_int_equal(qp_request_run(*state, &request), 0);
+	qp.value = request.number;
+	ask(&qp);
+	assert_int_equal(result_of(0), -EAGAIN);
+	rig_modify_qp(*state, request.handle, IBV_QP_STATE | IBV_QP_PORT, IBV_QPS_INIT);
+	ask(&qp);
+	assert_int_equal(answer_at(0)->nlmsg_type, NLDEV(RES_QP_GET));
+	qp.port = 0;
+	ask(&qp);
 	assert_int_equal(result_of(0), -EINVAL);
 	end_world(&world);
 }
@@ -480,8 +514,6 @@ test_transport(void **state)
 	assert_int_equal(byte_of(1, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE), IBV_MIG_MIGRATED);
 	assert_int_equal(byte_of(1, RDMA_NLDEV_ATTR_RES_TYPE), IBV_QPT_RC);
 	assert_int_equal(byte_of(1, RDMA_NLDEV_ATTR_RES_STATE), IBV_QPS_RESET);
-	ask(&(const struct asked){ NLDEV(RES_QP_GET), 0, RDMA_NLDEV_ATTR_RES_LQPN, qp.number });
-	assert_int_equal(answer_at(0)->nlmsg_type, NLDEV(RES_QP_GET));
 	end_world(&world);
 }
 
@@ -649,6 +681,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_lists, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_keys, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_one, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_one_of_a_port, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_raw, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_counted, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_port, rig_setup, rig_teardown),
