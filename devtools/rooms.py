@@ -24,7 +24,7 @@ SOFTHCA = [
     ("hw/check", ["lib/softhca/hw/check/"], "base strict pci fault steering hw/format hw/state"),
     ("hw/queue", ["lib/softhca/hw/queue/"], "base steering/match steering wire hw/format hw/state hw/check"),
     ("hw/roce", ["lib/softhca/hw/roce/"],
-     "base strict wire transport/packet transport/engine hw/format hw/state hw/queue"),
+     "base strict wire transport/packet transport/engine hw/format hw/state hw/check hw/queue"),
     ("hw/device", ["lib/softhca/hw/device/"],
      "base steering/match steering model wire hw/format hw/state hw/check hw/queue hw/roce"),
     ("abi/core", ["lib/softhca/abi/core/"], "base fault steering/match steering model hw/check hw/roce hw/device"),

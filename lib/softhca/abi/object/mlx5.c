@@ -18,7 +18,7 @@ destroy_uar(struct shca_object *object)
 	struct shca_uar_object *uar = (struct shca_uar_object *)object;
 
 	if (uar->is_watched)
-		shca_doorbell_unwatch(object->file->dev, &uar->doorbells);
+		shca_doorbell_unwatch(&uar->doorbells);
 	shca_idtable_del(&object->file->uars, uar->index);
 }
 

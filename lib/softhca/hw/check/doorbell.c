@@ -34,9 +34,8 @@ shca_doorbell_watch(struct shca_device *dev, struct shca_doorbell_page *page, ui
 }
 
 void
-shca_doorbell_unwatch(struct shca_device *dev, struct shca_doorbell_page *page)
+shca_doorbell_unwatch(struct shca_doorbell_page *page)
 {
-	(void)dev;
 	LIST_REMOVE(page, link);
 }
 

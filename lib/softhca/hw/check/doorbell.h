@@ -33,7 +33,7 @@ struct shca_doorbell_page {
 /** Start to watch @p page, whose @p bytes stay mapped. The device lock is held here and below. */
 void shca_doorbell_watch(struct shca_device *dev, struct shca_doorbell_page *page, uint8_t *bytes);
 /** Stop to watch @p page. */
-void shca_doorbell_unwatch(struct shca_device *dev, struct shca_doorbell_page *page);
+void shca_doorbell_unwatch(struct shca_doorbell_page *page);
 
 /** Once a round, before send queues run: find doorbells that were written, and those that are
  * overdue. */

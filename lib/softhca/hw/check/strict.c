@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "hw/check/doorbell.h"
+#include "hw/check/report.h"
 #include "hw/format/cqe.h"
 #include "hw/format/opcode.h"
 #include "hw/format/wqe.h"
@@ -26,28 +27,6 @@
 /** Reserved bits in the control segment's second word, between the queue's number and the DS count
  * (PRM). */
 #define CTRL_DS_RESERVED 0xc0
-
-static void
-report(struct shca_device *dev, enum shca_finding finding, struct shca_finding_site *site)
-{
-	site->device = dev->conf.index;
-	shca_findings_report(dev->conf.findings, finding, site);
-}
-
-/** @return the error of an access, or SHCA_NB_FINDINGS. */
-static enum shca_finding
-check_access(struct shca_device *dev, uint32_t pdn, uint32_t lkey, uint64_t address,
-	uint32_t length, bool write)
-{
-	switch (shca_mem_explain(dev->mem, pdn, lkey, address, length, write)) {
-	case SHCA_MEM_GOOD:
-		return SHCA_NB_FINDINGS;
-	case SHCA_MEM_OUTSIDE:
-		return SHCA_FINDING_ADDRESS;
-	default:
-		return SHCA_FINDING_LKEY;
-	}
-}
 
 /** A send WQE under examination. */
 struct look {
@@ -75,7 +54,7 @@ report_wqe(struct look *look, enum shca_finding finding)
 	if (look->wqe.nb_wqebbs > look->nb_posted)
 		site.nb_bytes = SHCA_WQEBB_BYTES;
 	shca_wqe_print(&look->wqe, text, sizeof(text));
-	report(look->sq->dev, finding, &site);
+	shca_report(look->sq->dev, finding, &site);
 }
 
 static enum shca_finding
@@ -91,8 +70,8 @@ check_segments(const struct look *look)
 
 		if (segment->inlined != NULL || segment->length == 0)
 			continue;
-		finding = check_access(sq->dev, sq->attr.pdn, segment->lkey, segment->address,
-			segment->length, false);
+		finding = shca_report_of_access(sq->dev, sq->attr.pdn, segment->lkey,
+			segment->address, segment->length, false);
 		if (finding != SHCA_NB_FINDINGS)
 			return finding;
 	}
@@ -197,23 +176,6 @@ shca_strict_sq(struct shca_sq *sq, uint16_t pi)
 	}
 }
 
-static void
-report_overrun(struct shca_device *dev, struct shca_finding_site *site, __be32 record, uint16_t ci,
-	uint32_t nb)
-{
-	uint16_t pi = (uint16_t)be32toh(record);
-	uint16_t other = (uint16_t)le32toh(record);
-	bool is_swapped = le32toh(record) <= UINT16_MAX && (uint16_t)(other - ci) <= nb;
-	char text[TEXT_MAX];
-
-	snprintf(text, sizeof(text),
-		"producer counter %u (record 0x%08" PRIx32 "), device at %u, ring of %" PRIu32, pi,
-		be32toh(record), ci, nb);
-	site->index = pi;
-	site->decoded = text;
-	report(dev, is_swapped ? SHCA_FINDING_RECORD_ORDER : SHCA_FINDING_RING_OVERRUN, site);
-}
-
 void
 shca_strict_sq_overrun(struct shca_sq *sq)
 {
@@ -221,7 +183,8 @@ shca_strict_sq_overrun(struct shca_sq *sq)
 		.queue = "SQ", .number = sq->number, .context = sq->attr.context
 	};
 
-	report_overrun(sq->dev, &site, sq->attr.dbrec[MLX5_SND_DBR], sq->ci, sq->attr.nb_wqebbs);
+	shca_report_overrun(
+		sq->dev, &site, sq->attr.dbrec[MLX5_SND_DBR], sq->ci, sq->attr.nb_wqebbs);
 }
 
 void
@@ -231,7 +194,7 @@ shca_strict_rq_overrun(struct shca_rq *rq)
 		.queue = "RQ", .number = rq->number, .context = rq->attr.context
 	};
 
-	report_overrun(rq->dev, &site, rq->attr.dbrec[MLX5_RCV_DBR], rq->ci, rq->attr.nb_wqes);
+	shca_report_overrun(rq->dev, &site, rq->attr.dbrec[MLX5_RCV_DBR], rq->ci, rq->attr.nb_wqes);
 }
 
 /**
@@ -249,7 +212,7 @@ check_first(struct shca_device *dev, struct shca_finding_site *site, const __be3
 		return;
 	*has_begun = true;
 	if ((uint16_t)be32toh(word) == 0 && le32toh(word) <= nb)
-		report_overrun(dev, site, word, 0, nb);
+		shca_report_overrun(dev, site, word, 0, nb);
 }
 
 void
@@ -299,7 +262,7 @@ report_format(struct shca_device *dev, enum shca_finding finding, struct shca_fi
 	snprintf(text, sizeof(text), "CQ 0x%" PRIx32 ", mini CQEs with %s", cq->number,
 		names[cq->attr.mini_format]);
 	site->decoded = text;
-	report(dev, finding, site);
+	shca_report(dev, finding, site);
 }
 
 void
@@ -348,7 +311,8 @@ check_rx_segments(struct shca_rq *rq, const uint8_t *wqe, uint32_t length, char 
 			address, room, lkey);
 		part = room < length ? room : length;
 		if (part != 0 && finding == SHCA_NB_FINDINGS)
-			finding = check_access(rq->dev, rq->attr.pdn, lkey, address, part, true);
+			finding = shca_report_of_access(
+				rq->dev, rq->attr.pdn, lkey, address, part, true);
 		length -= part;
 	}
 	return finding;
@@ -378,7 +342,7 @@ shca_strict_rq(struct shca_rq *rq, uint8_t syndrome, uint32_t length)
 		finding = SHCA_FINDING_RX_TRUNCATED;
 	else if (syndrome == MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR || finding == SHCA_NB_FINDINGS)
 		finding = SHCA_FINDING_WQE_FORM;
-	report(rq->dev, finding, &site);
+	shca_report(rq->dev, finding, &site);
 }
 
 /** @return whether @p value, masked by @p mask, lies from ci to pi; *ci is moved there. */
@@ -438,7 +402,7 @@ shca_strict_cq(struct shca_cq *cq)
 		be32toh(word), before & SHCA_CQ_ARM_CI_MASK, cq->pi & SHCA_CQ_ARM_CI_MASK,
 		cq->attr.nb_cqes);
 	site.index = be32toh(word);
-	report(cq->dev, finding, &site);
+	shca_report(cq->dev, finding, &site);
 }
 
 void
@@ -456,5 +420,5 @@ shca_strict_cq_overrun(struct shca_cq *cq, const struct shca_cqe *cqe)
 	};
 
 	shca_cqe_print(cqe, text, sizeof(text));
-	report(cq->dev, SHCA_FINDING_CQ_OVERRUN, &site);
+	shca_report(cq->dev, SHCA_FINDING_CQ_OVERRUN, &site);
 }

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "hw/check/report.h"
 #include "hw/roce/gid.h"
 #include "hw/roce/group.h"
 #include "strict/findings.h"
@@ -17,13 +18,6 @@
 #define ATOMIC_BYTES   8
 #define DS_RESERVED    0xc0 /* of the control segment's second word (PRM) */
 #define QPN_MANAGEMENT 1    /* numbers up to this one are of management (IBTA 3.5.4) */
-
-static void
-report(struct shca_device *dev, enum shca_finding finding, struct shca_finding_site *site)
-{
-	site->device = dev->conf.index;
-	shca_findings_report(dev->conf.findings, finding, site);
-}
 
 static void
 report_qp(struct shca_roce_qp *qp, enum shca_finding finding, uint32_t index, const char *text)
@@ -36,7 +30,7 @@ report_qp(struct shca_roce_qp *qp, enum shca_finding finding, uint32_t index, co
 		.decoded = text,
 	};
 
-	report(qp->dev, finding, &site);
+	shca_report(qp->dev, finding, &site);
 }
 
 /** @{ Send WQEs. */
@@ -74,7 +68,7 @@ report_wqe(struct shca_roce_qp *qp, uint16_t index, enum shca_finding finding)
 	};
 
 	print_wqe(qp, text);
-	report(qp->dev, finding, &site);
+	shca_report(qp->dev, finding, &site);
 }
 
 /** @return why it is no WQE, or SHCA_NB_FINDINGS. */
@@ -114,21 +108,6 @@ has_response(const struct shca_wr *wr)
 }
 
 static enum shca_finding
-check_access(
-	struct shca_device *dev, uint32_t pdn, const struct shca_wqe_segment *segment, bool write)
-{
-	switch (shca_mem_explain(
-		dev->mem, pdn, segment->lkey, segment->address, segment->length, write)) {
-	case SHCA_MEM_GOOD:
-		return SHCA_NB_FINDINGS;
-	case SHCA_MEM_OUTSIDE:
-		return SHCA_FINDING_ADDRESS;
-	default:
-		return SHCA_FINDING_LKEY;
-	}
-}
-
-static enum shca_finding
 check_segments(const struct shca_roce_qp *qp)
 {
 	const struct shca_roce_wqe *wqe = &qp->wqe;
@@ -136,8 +115,9 @@ check_segments(const struct shca_roce_qp *qp)
 
 	for (unsigned int i = 0; i < wqe->nb_segments && finding == SHCA_NB_FINDINGS; i++)
 		if (wqe->segment[i].inlined == NULL && wqe->segment[i].length != 0)
-			finding = check_access(
-				qp->dev, qp->attr.pdn, &wqe->segment[i], has_response(&wqe->wr));
+			finding = shca_report_of_access(qp->dev, qp->attr.pdn, wqe->segment[i].lkey,
+				wqe->segment[i].address, wqe->segment[i].length,
+				has_response(&wqe->wr));
 	return finding;
 }
 
@@ -386,23 +366,6 @@ shca_roce_strict_modify(
 /** @} */
 
 /** @{ Rings. */
-static void
-report_overrun(struct shca_device *dev, struct shca_finding_site *site, __be32 record, uint16_t ci,
-	uint32_t nb)
-{
-	const uint16_t pi = (uint16_t)be32toh(record);
-	const bool is_swapped =
-		le32toh(record) <= UINT16_MAX && (uint16_t)(le32toh(record) - ci) <= nb;
-	char text[TEXT_MAX];
-
-	snprintf(text, sizeof(text),
-		"producer counter %u (record 0x%08" PRIx32 "), device at %u, ring of %" PRIu32, pi,
-		be32toh(record), ci, nb);
-	site->index = pi;
-	site->decoded = text;
-	report(dev, is_swapped ? SHCA_FINDING_RECORD_ORDER : SHCA_FINDING_RING_OVERRUN, site);
-}
-
 void
 shca_roce_strict_overrun(struct shca_roce_qp *qp, unsigned int which, uint16_t ci, uint32_t nb)
 {
@@ -410,7 +373,7 @@ shca_roce_strict_overrun(struct shca_roce_qp *qp, unsigned int which, uint16_t c
 		.queue = "QP", .number = qp->number, .context = qp->attr.context
 	};
 
-	report_overrun(qp->dev, &site, htobe32(record_of(qp, which)), ci, nb);
+	shca_report_overrun(qp->dev, &site, htobe32(record_of(qp, which)), ci, nb);
 }
 
 /** A first counter of up to 255 in the wrong byte order has 0 in the half that the device reads. */
@@ -450,7 +413,7 @@ shca_roce_strict_srq_overrun(const struct shca_srq *srq)
 		.queue = "SRQ", .number = srq->number, .context = srq->attr.context
 	};
 
-	report_overrun(
+	shca_report_overrun(
 		srq->dev, &site, srq->attr.dbrec[MLX5_RCV_DBR], srq->nb_taken, srq->attr.nb_wqes);
 }
 
@@ -477,7 +440,8 @@ shca_roce_strict_receive(struct shca_roce_qp *qp, enum shca_outcome outcome, uin
 		shca_text_append(text, TEXT_MAX, " [0x%" PRIx64 "+%" PRIu32 " lkey 0x%" PRIx32 "]",
 			segment.address, segment.length, segment.lkey);
 		if (outcome == SHCA_OUTCOME_LOCAL_PROTECTION &&
-			check_access(qp->dev, wqe->pdn, &segment, true) == SHCA_FINDING_ADDRESS)
+			shca_report_of_access(qp->dev, wqe->pdn, segment.lkey, segment.address,
+				segment.length, true) == SHCA_FINDING_ADDRESS)
 			finding = SHCA_FINDING_ADDRESS;
 	}
 	report_qp(qp, finding, wqe->index, text);
