@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from harness import frames, pcapfile
+from harness import frames, host, pcapfile
+from harness.patience import until
 from harness.rig import Rig
 from test_ctl import asked, asked_pid, ctl, holder
 
@@ -69,3 +70,12 @@ def test_what_is_for_queue_pairs_meets_no_rule(tmp_path):
         text = asked(tmp_path / "device", "trace", "ipv6 dst fe80::ff:fe00:10 / udp dst 4791")
     assert own["tables"] == [] and own["fate"] == "roce" and other["fate"] == "lost", (own, other)
     assert text.endswith("  roce, 0 copies: it is for the port's queue pairs, below the rules\n"), text
+
+
+@pytest.mark.skipif(host.why_no_tap() is not None, reason=f"no TAP: {host.why_no_tap()}")
+def test_the_port_has_the_address_that_its_netdev_got(tmp_path):
+    with host.netdev_that_is_up() as netdev, \
+            holder("--ctl", tmp_path / "device", ports=(f"wire=null,mac={OWN},kernel=tap:{netdev}",)):
+        host.run("ip", "link", "set", netdev, "address", "02:00:00:00:00:77")
+        until(lambda: asked(tmp_path / "device", "trace", "udp").splitlines()[0].split()[5] == "02:00:00:00:00:77,")
+        assert "it is for the netdev's address" in asked(tmp_path / "device", "trace", "udp")

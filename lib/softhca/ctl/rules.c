@@ -133,7 +133,7 @@ static int
 take_frame(struct shca_device *dev, const struct shca_request *request,
 	struct shca_device_trace *trace, FILE *out)
 {
-	const uint8_t *own = shca_device_conf(dev)->mac;
+	uint8_t own[sizeof(peer_mac)];
 	const bool is_pattern =
 		strchr(request->argument, ',') != NULL || shca_pattern_is_one(request->argument);
 	const size_t nb_digits =
@@ -158,6 +158,9 @@ take_frame(struct shca_device *dev, const struct shca_request *request,
 		fputs(strerror(ENOMEM), out);
 		return -ENOMEM;
 	}
+	shca_device_lock(dev);
+	memcpy(own, shca_device_mac(dev), sizeof(own));
+	shca_device_unlock(dev);
 	length = shca_pattern_frame(text, request->tx ? peer_mac : own,
 		request->tx ? own : peer_mac, trace->bytes, &refusal);
 	free(text);

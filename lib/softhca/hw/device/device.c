@@ -272,6 +272,12 @@ shca_device_unlock(struct shca_device *dev)
 	pthread_mutex_unlock(&dev->held);
 }
 
+const uint8_t *
+shca_device_mac(const struct shca_device *dev)
+{
+	return shca_own_mac(dev);
+}
+
 const struct shca_device_conf *
 shca_device_conf(const struct shca_device *dev)
 {

@@ -55,6 +55,8 @@ uint64_t shca_device_due_ns(const struct shca_device *dev);
  */
 void shca_device_catch_up(struct shca_device *dev);
 const struct shca_device_conf *shca_device_conf(const struct shca_device *dev);
+/** @return the port's address: its netdev's, which may have become another one than conf's. */
+const uint8_t *shca_device_mac(const struct shca_device *dev);
 struct shca_mem *shca_device_mem(struct shca_device *dev);
 struct shca_rates *shca_device_rates(struct shca_device *dev);
 struct shca_steering *shca_device_steering(struct shca_device *dev);
