@@ -79,3 +79,13 @@ def test_the_port_has_the_address_that_its_netdev_got(tmp_path):
         host.run("ip", "link", "set", netdev, "address", "02:00:00:00:00:77")
         until(lambda: asked(tmp_path / "device", "trace", "udp").splitlines()[0].split()[5] == "02:00:00:00:00:77,")
         assert "it is for the netdev's address" in asked(tmp_path / "device", "trace", "udp")
+
+
+def test_nothing_comes_while_the_link_is_down(tmp_path):
+    with holder("--ctl", tmp_path / "device"):
+        asked(tmp_path / "device", "link", "down")
+        until(lambda: "  lost, 0 copies: the link is down\n" in asked(tmp_path / "device", "trace", "udp"))
+        (trace,) = json.loads(asked(tmp_path / "device", "trace", "--json", "udp"))
+        assert (trace["fate"], trace["tables"], trace["netdev"]) == ("lost", [], "the link is down"), trace
+        asked(tmp_path / "device", "link", "up")
+        until(lambda: "the link is down" not in asked(tmp_path / "device", "trace", "udp"))

@@ -293,22 +293,22 @@ shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
 }
 
 void
-shca_trace_below(const struct shca_packet *packet, const struct shca_dump_conf *conf)
+shca_trace_without_rules(const struct shca_packet *packet, const struct shca_trace_end *end,
+	const struct shca_dump_conf *conf)
 {
-	static const char reason[] = "it is for the port's queue pairs, below the rules";
 	struct shca_json *json = conf->json;
 
 	if (json == NULL) {
 		print_packet(conf->out, packet);
-		fprintf(conf->out, "  roce, 0 copies: %s\n", reason);
+		fprintf(conf->out, "  %s, 0 copies: %s\n", end->fate, end->reason);
 		return;
 	}
 	shca_json_number(json, "bytes", packet->length);
 	shca_json_open(json, "tables", '[');
 	shca_json_close(json);
-	shca_json_string(json, "fate", "%s", "roce");
+	shca_json_string(json, "fate", "%s", end->fate);
 	shca_json_number(json, "copies", 0);
-	shca_json_string(json, "netdev", "%s", reason);
+	shca_json_string(json, "netdev", "%s", end->reason);
 }
 
 bool

@@ -48,13 +48,15 @@ void shca_trace_table(
 void shca_trace_rx(struct shca_steering *steering, const struct shca_packet *packet,
 	const struct shca_dump_conf *conf);
 
-/** Print the way of @p packet if the port's transport takes it below the rules; JSON: as above. */
-void shca_trace_below(const struct shca_packet *packet, const struct shca_dump_conf *conf);
-
 /** What becomes of a frame that no rule drops, in words. */
 struct shca_trace_end {
 	const char *fate, *reason;
 };
+
+/** Print that @p packet, if it were received, would get no further than to the rules; JSON: as for
+ * those that do. */
+void shca_trace_without_rules(const struct shca_packet *packet, const struct shca_trace_end *end,
+	const struct shca_dump_conf *conf);
 
 /**
  * Print the walk of @p packet if it were about to be sent.

@@ -72,15 +72,29 @@ trace_sent(struct shca_device *dev, struct shca_device_trace *trace, struct shca
 		trace->to[i] = sending.path.to[i];
 }
 
+/** @return whether frames that come do not wait for the link, and are lost without it. */
+static bool
+loses_all(const struct shca_device *dev)
+{
+	const struct shca_wire *wire = dev->conf.wire;
+
+	return !dev->carries && (wire->ops->is_patient == NULL || !wire->ops->is_patient(wire));
+}
+
 static void
 trace_received(struct shca_device *dev, const struct shca_packet *packet,
 	const struct shca_dump_conf *conf)
 {
+	static const struct shca_trace_end
+		no_link = { "lost", "the link is down" },
+		taken = { "roce", "it is for the port's queue pairs, below the rules" };
 	const struct shca_frame frame = { packet->bytes, packet->length, packet->source_port };
 
 	/* As the device does with what has come. */
-	if (dev->take_roce != NULL && shca_roce_wants(dev, &frame))
-		shca_trace_below(packet, conf);
+	if (loses_all(dev))
+		shca_trace_without_rules(packet, &no_link, conf);
+	else if (dev->take_roce != NULL && shca_roce_wants(dev, &frame))
+		shca_trace_without_rules(packet, &taken, conf);
 	else
 		shca_trace_rx(dev->steering, packet, conf);
 }
