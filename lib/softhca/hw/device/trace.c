@@ -9,6 +9,7 @@
 #include "hw/format/rewrite.h"
 #include "hw/format/tunnels.h"
 #include "hw/format/tx.h"
+#include "hw/queue/loopback.h"
 #include "hw/queue/tir.h"
 #include "hw/roce/roce_qp.h"
 #include "hw/state/device.h"
@@ -35,6 +36,7 @@ shca_device_dump(struct shca_device *dev, struct shca_json *json, FILE *out)
 struct sending {
 	const struct shca_device *dev;
 	struct shca_wire_path path;
+	bool is_back; /**< never gets there */
 };
 
 /** Find that for the frame as the rules have left it. */
@@ -48,7 +50,12 @@ find_path(void *arg, const struct shca_packet *packet)
 	struct shca_wire_path *path = &sending->path;
 
 	*path = (struct shca_wire_path){ .what = "onto the wire" };
-	if (!dev->has_link)
+	sending->is_back = shca_loopback_of(dev, packet) == SHCA_LOOPBACK_ONLY;
+	if (sending->is_back)
+		*path = (struct shca_wire_path){
+			.what = "local loopback", .to = { wire }, .nb_to = 1
+		};
+	else if (!dev->has_link)
 		*path = (struct shca_wire_path){ .what = "the link is down", .is_lost = true };
 	else if (wire->ops->explain != NULL)
 		wire->ops->explain(wire, &frame, path);
@@ -64,6 +71,7 @@ trace_sent(struct shca_device *dev, struct shca_device_trace *trace, struct shca
 	static_assert(SHCA_DEVICE_TRACE_PORTS == SHCA_WIRE_PATH_MAX, "as many ports");
 	if (shca_trace_tx(dev->steering, packet, find_path, &sending, conf))
 		trace->nb_to = sending.path.nb_to;
+	trace->is_back = sending.is_back;
 	if (packet->bytes != trace->bytes) {
 		memcpy(trace->bytes, packet->bytes, packet->length);
 		trace->length = packet->length;
@@ -121,6 +129,8 @@ shca_device_trace(struct shca_device *dev, struct shca_device_trace *trace)
 	shca_device_lock(dev);
 	if (trace->is_sent)
 		trace_sent(dev, trace, &packet, &conf);
+	else if (trace->is_back)
+		shca_trace_rx(dev->steering, &packet, &conf);
 	else
 		trace_received(dev, &packet, &conf);
 	shca_device_unlock(dev);

@@ -25,6 +25,8 @@ struct shca_wire;
 /** The frame to trace; the caller owns it. */
 struct shca_device_trace {
 	bool is_sent; /**< else it is received */
+	/** In the end of one that is sent: it comes back to the rules and does not leave. */
+	bool is_back;
 	/** Of a frame that is sent: in the end, the frame as the wire would get it. */
 	uint8_t *bytes; /**< with room for SHCA_DEVICE_TRACE_ROOM bytes behind the frame */
 	uint32_t length;

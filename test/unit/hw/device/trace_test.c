@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hw/device/trace.h"
+#include "hw/queue/loopback.h"
 #include "hw/roce/gid.h"
 #include "hw/state/device.h"
 #include "steering/match/modify.h"
@@ -104,6 +105,37 @@ way_of_a_changed_frame(void **state)
 	rig_close(&rig);
 }
 
+/** With two contexts what is for the port itself comes back, and never gets to the wire. */
+static void
+local_loopback(void **state)
+{
+	uint8_t bytes[64 + SHCA_DEVICE_TRACE_ROOM], room[sizeof(bytes)];
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	for (unsigned int nb_contexts = 1; nb_contexts <= 2; nb_contexts++) {
+		struct shca_device_trace trace = { .is_sent = true, .bytes = bytes, .room = room };
+		size_t length;
+		char *text;
+
+		shca_loopback_count_domain(rig.dev, 1);
+		trace.length = rig_frame(bytes, 60, 7);
+		memcpy(bytes, shca_own_mac(rig.dev), 6);
+		trace.out = open_memstream(&text, &length);
+		assert_non_null(trace.out);
+		shca_device_trace(rig.dev, &trace);
+		fclose(trace.out);
+		assert_int_equal(strstr(text, "  sent, 0 copies: local loopback\n") != NULL,
+			nb_contexts == 2);
+		assert_int_equal(trace.nb_to, nb_contexts - 1);
+		assert_ptr_equal(trace.to[0], nb_contexts == 2 ? &rig.wire.wire : NULL);
+		free(text);
+	}
+	rig_close(&rig);
+}
+
 /** @return how the trace of a frame to the port ends, which the caller frees */
 static char *
 trace_roce(struct rig *rig, const uint8_t dgid[16], uint32_t qpn)
@@ -162,6 +194,7 @@ main(void)
 		cmocka_unit_test(changed_tunnel),
 		cmocka_unit_test(way_of_a_changed_frame),
 		cmocka_unit_test(below_the_rules),
+		cmocka_unit_test(local_loopback),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
