@@ -239,15 +239,27 @@ shca_counter_bind_alloc(const struct shca_counter_port *of, uint32_t qpn, uint32
 	return ret;
 }
 
+/** @return RDMA_COUNTER_MODE_* */
+static uint32_t
+mode_now(const struct shca_counter_port *of)
+{
+	if (mode_of(of->device, of->port)->mask != 0)
+		return RDMA_COUNTER_MODE_AUTO;
+	return has_counters(of) ? RDMA_COUNTER_MODE_MANUAL : RDMA_COUNTER_MODE_NONE;
+}
+
+/** As counters.c rdma_counter_unbind_qpn(). */
 static int
 unbind_qp(const struct shca_counter_port *of, uint32_t id, uint32_t qpn)
 {
+	const struct shca_restrack *qp = find_qp(qpn);
 	struct binding *row;
 
-	if (of->dev == NULL || find_qp(qpn) == NULL)
+	if (of->dev == NULL || qp == NULL)
 		return -ENOENT;
 	row = find_row(of->dev, qpn);
-	if (row == NULL || row->id != id || mode_of(of->device, of->port)->mask != 0)
+	if ((qp->port != 0 && qp->port != of->port) || row == NULL || row->id != id ||
+		mode_now(of) != RDMA_COUNTER_MODE_MANUAL)
 		return -EINVAL;
 	row->dev = NULL;
 	return 0;
@@ -343,12 +355,11 @@ shca_counter_set_auto(const struct shca_counter_port *of, uint32_t mask)
 uint32_t
 shca_counter_get_mode(const struct shca_counter_port *of, uint32_t *mask)
 {
-	uint32_t mode = RDMA_COUNTER_MODE_AUTO;
+	uint32_t mode;
 
 	lock(of);
 	*mask = mode_of(of->device, of->port)->mask;
-	if (*mask == 0)
-		mode = has_counters(of) ? RDMA_COUNTER_MODE_MANUAL : RDMA_COUNTER_MODE_NONE;
+	mode = mode_now(of);
 	unlock();
 	return mode;
 }

@@ -44,8 +44,8 @@ int shca_counter_bind(const struct shca_counter_port *of, uint32_t qpn, uint32_t
 /** Bind it to a new counter of the port, whose number is *@p id then; it may be at no port yet.
  * @return as above */
 int shca_counter_bind_alloc(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id);
-/** @return 0, -ENOENT: no such queue pair, -EINVAL: it is not bound to this counter, or in auto
- * mode */
+/** @return 0, -ENOENT: no such queue pair, -EINVAL: it is not bound to this counter, or is at
+ * another port, or the port does not count by hand */
 int shca_counter_unbind(const struct shca_counter_port *of, uint32_t id, uint32_t qpn);
 /** Find counter @p id of any port. @return whether it is there */
 bool shca_counter_find(

@@ -61,6 +61,22 @@ test_existing(void **state)
 	assert_int_equal(shca_counter_bind(&of, other, id), -EINVAL);
 }
 
+/** A queue pair is unbound at a port that counts by hand, which others do not (rdma statistic qp
+ * unbind link mlx5_0/3). */
+static void
+test_unbinding(void **state)
+{
+	struct rig *rig = *state;
+	const struct shca_counter_port two = { rig->dev, 0, 2 }, three = { rig->dev, 0, 3 };
+	const uint32_t qpn = make_qp(rig);
+	uint32_t id = 0;
+
+	assert_int_equal(shca_counter_bind_alloc(&two, qpn, &id), 0);
+	assert_int_equal(shca_counter_unbind(&three, id, qpn), -EINVAL);
+	assert_int_equal(shca_counter_unbind(&two, id + 1, qpn), -EINVAL);
+	assert_int_equal(shca_counter_unbind(&two, id, qpn), 0);
+}
+
 /** Bindings of another device, whose queue pairs may be gone, take no room. */
 static void
 test_other_devices(void **state)
@@ -84,6 +100,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_ports, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_existing, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_unbinding, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_other_devices, rig_setup, rig_teardown),
 	};
 
