@@ -162,7 +162,8 @@ conflict(const struct shca_id *other, const struct shca_id *id, uint16_t space, 
 {
 	const struct shca_address *a = &other->src, *b = &id->src;
 
-	if (other->number == id->number || other->state == SHCA_ID_IDLE || other->is_passive ||
+	if (other->number == id->number || other->state == SHCA_ID_IDLE ||
+		other->state == SHCA_ID_REMOVED || other->is_passive ||
 		shca_bind_space(other) != space || shca_address_port(a) != port)
 		return 0;
 	if (other->reuses_address && id->reuses_address && other->state != SHCA_ID_LISTEN)

@@ -141,6 +141,8 @@ shca_group_leave(struct shca_ucma_call *call)
 		return -ENOENT;
 	if (group->id->file != call->file)
 		return -EINVAL;
+	if (group->id->state == SHCA_ID_REMOVED)
+		return -ENXIO;
 	(void)shca_ucm_event_drop(group->id, group);
 	answer.events_reported = group->nb_reported;
 	LIST_REMOVE(group, link);

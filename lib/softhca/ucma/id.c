@@ -54,7 +54,7 @@ shca_id_destroy(struct shca_id *id)
 }
 
 int
-shca_id_find(struct shca_ucma_file *file, uint32_t number, struct shca_id **out)
+shca_id_find_any(struct shca_ucma_file *file, uint32_t number, struct shca_id **out)
 {
 	struct shca_id *id = shca_idtable_get(&file->ucma->ids, number);
 
@@ -64,6 +64,14 @@ shca_id_find(struct shca_ucma_file *file, uint32_t number, struct shca_id **out)
 		return -EINVAL;
 	*out = id;
 	return 0;
+}
+
+int
+shca_id_find(struct shca_ucma_file *file, uint32_t number, struct shca_id **out)
+{
+	const int ret = shca_id_find_any(file, number, out);
+
+	return ret == 0 && (*out)->state == SHCA_ID_REMOVED ? -ENXIO : ret;
 }
 
 /** Numbers that two connections in a row shall not share; nobody's secret. xorshift32. */

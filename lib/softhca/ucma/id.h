@@ -155,7 +155,9 @@ shca_id_is_ud(const struct shca_id *id)
 int shca_id_create(struct shca_ucma_file *file, struct shca_id **id);
 /** With its events. @return how many events were reported of it. */
 uint32_t shca_id_destroy(struct shca_id *id);
-/** @return 0, -ENOENT, or -EINVAL: it is another file's. */
+/** For one that goes. @return 0, -ENOENT, or -EINVAL: it is another file's. */
+int shca_id_find_any(struct shca_ucma_file *file, uint32_t number, struct shca_id **id);
+/** For all else. @return the same, or -ENXIO: its device has gone (ucma_get_ctx()). */
 int shca_id_find(struct shca_ucma_file *file, uint32_t number, struct shca_id **id);
 uint32_t shca_id_random(struct shca_ucma *ucma);
 /** @} */

@@ -63,7 +63,7 @@ destroy_id(struct shca_ucma_call *call)
 	const struct rdma_ucm_destroy_id *command = call->in;
 	struct rdma_ucm_destroy_id_resp answer;
 	struct shca_id *id;
-	int ret = shca_id_find(call->file, command->id, &id);
+	int ret = shca_id_find_any(call->file, command->id, &id);
 
 	if (ret != 0)
 		return ret;

@@ -331,19 +331,52 @@ test_removal(void **state)
 	rig_expect_silence(&rig);
 	shca_ucma_remove(rig.ucma, 0);
 	rig_expect_silence(&rig);
+	/* ucma_close_id() has let go of all but the number. */
 	connect.id = caller;
-	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_CONNECT, connect), -EINVAL);
-	assert_int_equal(rig_resolve(&rig, caller, 1, 2, RIG_PORT), -EINVAL);
-	assert_int_equal(rig_disconnect(&rig, caller), -EINVAL);
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_CONNECT, connect), -ENXIO);
+	assert_int_equal(rig_resolve(&rig, caller, 1, 2, RIG_PORT), -ENXIO);
+	assert_int_equal(rig_disconnect(&rig, caller), -ENXIO);
 	/* Resolved, routed, removed. */
 	assert_int_equal(rig_destroy(&rig, caller), 3);
 	shca_ucma_remove(rig.ucma, 1);
 	shca_ucma_step(rig.ucma);
 	assert_int_equal(rig_event(&rig, RIG_DEVICE_REMOVAL).uid, 1);
 	rig_expect_silence(&rig);
-	assert_int_equal(rig_listen(&rig, listener, 1), -EINVAL);
+	assert_int_equal(rig_listen(&rig, listener, 1), -ENXIO);
+	/* Its port, too, as rdma_destroy_id() does. */
+	assert_int_equal(rig_bind_any(&rig, anywhere, RIG_PORT), 0);
 	assert_int_equal(rig_destroy(&rig, listener), 1);
 	assert_int_equal(rig_destroy(&rig, anywhere), 0);
+	rig_close(&rig);
+}
+
+/** With the device a group's number goes, too (ucma_leave_multicast()). */
+static void
+test_removal_of_a_group(void **state)
+{
+	struct rdma_ucm_create_id_resp answer = { .id = 99 };
+	struct rdma_ucm_join_mcast join = { .response = (uintptr_t)&answer,
+		.addr_size = sizeof(struct sockaddr_in) };
+	const struct sockaddr_in group = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(0xe0010203) };
+	struct rdma_ucm_destroy_id_resp gone;
+	struct rdma_ucm_destroy_id leave = { .response = (uintptr_t)&gone };
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	join.id = rig_create(&rig, 1, RDMA_PS_UDP);
+	memcpy(&join.addr, &group, sizeof(group));
+	assert_int_equal(rig_bind(&rig, join.id, 1, 0), 0);
+	assert_int_equal(rig_do(&rig, RDMA_USER_CM_CMD_JOIN_MCAST, &join, sizeof(join), 4), 0);
+	shca_ucma_remove(rig.ucma, 0);
+	shca_ucma_step(rig.ucma);
+	leave.id = answer.id;
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_LEAVE_MCAST, &leave, sizeof(leave), 4), -ENXIO);
+	rig_event(&rig, RIG_MULTICAST_JOIN);
+	rig_event(&rig, RIG_DEVICE_REMOVAL);
+	assert_int_equal(rig_destroy(&rig, join.id), 2);
 	rig_close(&rig);
 }
 
@@ -452,6 +485,7 @@ main(void)
 		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_migrate),
 		cmocka_unit_test(test_removal),
+		cmocka_unit_test(test_removal_of_a_group),
 		cmocka_unit_test(test_removal_of_a_connection),
 		cmocka_unit_test(test_removal_of_a_request),
 		cmocka_unit_test(test_request_that_goes_first),
