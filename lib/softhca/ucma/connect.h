@@ -22,7 +22,7 @@ void shca_connect_on_event(
 	void *arg, void *owner, enum shca_cm_happening what, const struct shca_mad *mad);
 /** @} */
 /** Write what a queue pair has to be set to for @p state. @return 0 or -EINVAL. */
-int shca_connect_qp_attr(const struct shca_id *id, uint32_t state, struct ib_uverbs_qp_attr *attr);
+int shca_connect_qp_attr(struct shca_id *id, uint32_t state, struct ib_uverbs_qp_attr *attr);
 /** Write the way to the other side. */
 void shca_connect_way(const struct shca_id *id, const uint8_t remote[SHCA_UCMA_GID_BYTES],
 	struct ib_uverbs_ah_attr *ah);

@@ -17,19 +17,28 @@ is_one_of(const struct shca_id *id, uint32_t types)
 
 #define TYPE(name) (UINT32_C(1) << IB_UVERBS_QPT_##name)
 
+/** cma_ib_init_qp_attr(): the same for each state. */
 static void
-set_init(const struct shca_id *id, struct ib_uverbs_qp_attr *attr)
+set_unconnected(struct shca_id *id, struct ib_uverbs_qp_attr *attr)
 {
 	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 	attr->port_num = id->gid.port;
-	if (shca_id_is_ud(id)) {
-		attr->qp_attr_mask |= IBV_QP_QKEY;
-		attr->qkey = id->qkey != 0 ? id->qkey : SHCA_ADDRESS_QKEY;
+	if (!shca_id_is_ud(id)) {
+		attr->qp_attr_mask |= IBV_QP_ACCESS_FLAGS;
 		return;
 	}
-	attr->qp_attr_mask |= IBV_QP_ACCESS_FLAGS;
-	if (id->conn == NULL)
-		return;
+	/* From now on it has this one. */
+	if (id->qkey == 0)
+		id->qkey = SHCA_ADDRESS_QKEY;
+	attr->qp_attr_mask |= IBV_QP_QKEY;
+	attr->qkey = id->qkey;
+}
+
+static void
+set_init(const struct shca_id *id, struct ib_uverbs_qp_attr *attr)
+{
+	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	attr->port_num = id->gid.port;
 	attr->qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
 	if (id->qp.responder_resources != 0)
 		attr->qp_access_flags |= IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
@@ -68,29 +77,36 @@ set_rts(const struct shca_id *id, struct ib_uverbs_qp_attr *attr)
 	attr->timeout = id->has_ack_timeout ? id->ack_timeout : id->qp.ack_timeout;
 }
 
+#define IN(state) (UINT32_C(1) << SHCA_CM_##state)
+
+/** Who has asked has queue pairs in INIT, and more of them when the other side has said what its
+ * own are. */
+static const struct {
+	uint32_t in; /* enum shca_cm_state, as bits */
+	void (*set)(const struct shca_id *id, struct ib_uverbs_qp_attr *attr);
+} state_rows[] = {
+#define KNOWN                                                                                      \
+	(IN(REQ_RCVD) | IN(MRA_REQ_SENT) | IN(REP_RCVD) | IN(MRA_REP_SENT) | IN(REP_SENT) |        \
+		IN(MRA_REP_RCVD) | IN(ESTABLISHED))
+	[IBV_QPS_INIT] = { IN(REQ_SENT) | IN(MRA_REQ_RCVD) | KNOWN, set_init },
+	[IBV_QPS_RTR] = { KNOWN, set_rtr },
+	[IBV_QPS_RTS] = { KNOWN, set_rts },
+	[IBV_QPS_ERR] = { 0, NULL },
+};
+
 int
-shca_connect_qp_attr(const struct shca_id *id, uint32_t state, struct ib_uverbs_qp_attr *attr)
+shca_connect_qp_attr(struct shca_id *id, uint32_t state, struct ib_uverbs_qp_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
-	if (!id->has_gid)
+	if (!id->has_gid || state >= sizeof(state_rows) / sizeof(state_rows[0]))
 		return -EINVAL;
 	attr->qp_state = state;
-	switch (state) {
-	case IBV_QPS_INIT:
-		set_init(id, attr);
+	if (shca_id_is_ud(id) || (id->conn == NULL && id->state != SHCA_ID_LISTEN)) {
+		set_unconnected(id, attr);
 		return 0;
-	case IBV_QPS_RTR:
-	case IBV_QPS_RTS:
-		/* Not before the other side has said what it is. */
-		if (id->conn == NULL || shca_id_is_ud(id) || id->qp.remote_qpn == 0 ||
-			id->state == SHCA_ID_DISCONNECT)
-			return -EINVAL;
-		if (state == IBV_QPS_RTR)
-			set_rtr(id, attr);
-		else
-			set_rts(id, attr);
-		return 0;
-	default:
-		return -EINVAL;
 	}
+	if (id->conn == NULL || (state_rows[state].in >> shca_cm_state(id->conn) & 1) == 0)
+		return -EINVAL;
+	state_rows[state].set(id, attr);
+	return 0;
 }
