@@ -329,6 +329,8 @@ resolved(struct shca_id *id, const struct shca_address *dst, const struct shca_u
 {
 	const uint16_t port = shca_address_port(&id->src);
 
+	id->src_before = id->src;
+	id->had_gid = id->has_gid;
 	if (!id->has_gid)
 		shca_bind_gid(id, gid);
 	if (shca_address_is_any(&id->src)) {
@@ -341,6 +343,15 @@ resolved(struct shca_id *id, const struct shca_address *dst, const struct shca_u
 	if (shca_address_is_any(&id->dst))
 		shca_address_from_gid(&id->dst, id->gid.gid);
 	shca_address_to_gid(&id->dst, id->remote_gid);
+}
+
+/** addr_handler(): another address may be tried, by any device. */
+static void
+not_resolved(struct shca_id *id)
+{
+	id->src = id->src_before;
+	id->has_gid = id->had_gid;
+	id->state = SHCA_ID_BOUND;
 }
 
 /** Look for the MAC of the other side. @return 0; -EINPROGRESS: not yet. */
@@ -356,7 +367,10 @@ reach(struct shca_id *id, uint64_t now)
 		return ret;
 	if (ret == -EINPROGRESS)
 		ret = -ETIMEDOUT;
-	id->state = ret == 0 ? SHCA_ID_ADDR_RESOLVED : SHCA_ID_BOUND;
+	if (ret == 0)
+		id->state = SHCA_ID_ADDR_RESOLVED;
+	else
+		not_resolved(id);
 	return shca_ucm_event_tell(
 		id, ret == 0 ? SHCA_UCM_ADDR_RESOLVED : SHCA_UCM_ADDR_ERROR, ret);
 }

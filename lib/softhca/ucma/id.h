@@ -84,7 +84,10 @@ struct shca_id {
 	struct shca_ucma_port port;
 	uint8_t remote_gid[SHCA_UCMA_GID_BYTES];
 	uint64_t resolve_until; /* in ADDR_QUERY */
-	unsigned int backlog;   /* of one that listens: room left */
+	/* What it has again if that fails. */
+	struct shca_address src_before;
+	bool had_gid;
+	unsigned int backlog; /* of one that listens: room left */
 	struct shca_cm_conn *conn;
 	bool is_passive;
 	struct shca_id_qp qp;

@@ -328,6 +328,63 @@ test_waits_in_vain(void **state)
 	rig_close(&rig);
 }
 
+static struct rdma_ucm_query_addr_resp
+addresses(struct rig *rig, uint32_t id)
+{
+	struct rdma_ucm_query_addr_resp answer;
+	const struct rdma_ucm_query command = { .response = (uintptr_t)&answer, .id = id };
+
+	assert_int_equal(
+		rig_do(rig, RDMA_USER_CM_CMD_QUERY, &command, sizeof(command), sizeof(answer)), 0);
+	return answer;
+}
+
+/** Who has not answered has bound nobody: the next address may be behind another device, from
+ * another address (addr_handler()). */
+static void
+test_another_address(void **state)
+{
+	struct sockaddr_in near = rig_address(1, RIG_PORT);
+	struct rdma_ucm_resolve_addr command = { .timeout_ms = 1, .dst_size = sizeof(near) };
+	struct rdma_ucm_query_addr_resp answer;
+	struct sockaddr_in src;
+	struct rig rig;
+	uint16_t port;
+
+	(void)state;
+	rig_open(&rig);
+	rig.reach = -EHOSTUNREACH;
+	command.id = resolve_by_route(&rig, 1000);
+	rig_event(&rig, RIG_ADDR_ERROR);
+	answer = addresses(&rig, command.id);
+	memcpy(&src, &answer.src_addr, sizeof(src));
+	assert_int_equal(src.sin_addr.s_addr, INADDR_ANY);
+	port = src.sin_port;
+	assert_int_not_equal(port, 0);
+	assert_int_equal(answer.port_num, 0);
+	rig.reach = 0;
+	memcpy(&command.dst_addr, &near, sizeof(near));
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_RESOLVE_ADDR, command), 0);
+	assert_int_equal(rig_event(&rig, RIG_ADDR_RESOLVED).status, 0);
+	answer = addresses(&rig, command.id);
+	memcpy(&src, &answer.src_addr, sizeof(src));
+	assert_int_equal(ntohl(src.sin_addr.s_addr), 0x0a000001);
+	assert_int_equal(src.sin_port, port);
+	assert_int_equal(answer.ibdev_index, 0);
+	assert_int_equal(answer.port_num, 1);
+	/* One that has chosen its own stays there. */
+	rig.reach = -EHOSTUNREACH;
+	command.id = rig_create(&rig, 8, RDMA_PS_TCP);
+	assert_int_equal(rig_bind(&rig, command.id, 2, 0), 0);
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_RESOLVE_ADDR, command), 0);
+	rig_event(&rig, RIG_ADDR_ERROR);
+	answer = addresses(&rig, command.id);
+	memcpy(&src, &answer.src_addr, sizeof(src));
+	assert_int_equal(ntohl(src.sin_addr.s_addr), 0x0a000002);
+	assert_int_equal(answer.ibdev_index, 1);
+	rig_close(&rig);
+}
+
 /** @return how many identifiers Linux would have at a port of a device, or with 0 at the device. */
 static size_t
 tracked_at_port(
@@ -402,6 +459,7 @@ main(void)
 		cmocka_unit_test(test_unreachable),
 		cmocka_unit_test(test_waits_for_a_neighbour),
 		cmocka_unit_test(test_waits_in_vain),
+		cmocka_unit_test(test_another_address),
 		cmocka_unit_test(test_tracked),
 	};
 
