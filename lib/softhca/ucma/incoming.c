@@ -14,6 +14,7 @@
 
 /** A request on its way to who listens. */
 struct request {
+	unsigned int device; /* it has come to */
 	uint64_t service_id;
 	struct shca_ip ip;
 	bool has_ip;
@@ -34,17 +35,22 @@ read_request(const struct shca_mad *mad, struct request *request)
 	memset(request->ip.dst + 10, 0xff, 2);
 }
 
-/** cma_match_private_data() and cma_match_net_dev(). */
+/** core/cm.c cm_find_listen(): one for any address listens at each device. */
+static bool
+serves(const struct shca_id *id, const struct request *request)
+{
+	return id->state == SHCA_ID_LISTEN && (!id->has_gid || id->gid.device == request->device) &&
+		shca_ip_service(shca_bind_space(id), shca_address_port(&id->src)) ==
+		request->service_id;
+}
+
+/** Of those: cma_match_private_data() and cma_match_net_dev(). */
 static bool
 listens(const struct shca_id *id, const struct request *request)
 {
 	uint8_t host[SHCA_UCMA_GID_BYTES];
 	const int family = id->src.any.sa_family;
 
-	if (id->state != SHCA_ID_LISTEN ||
-		shca_ip_service(shca_bind_space(id), shca_address_port(&id->src)) !=
-			request->service_id)
-		return false;
 	if (family == AF_IB)
 		return true;
 	if (!request->has_ip)
@@ -66,16 +72,22 @@ is_of_type(const struct shca_id *listener, const struct shca_mad *mad)
 	return listener->qp_type == shca_connect_type_asked(mad);
 }
 
-/** Who listens at the very address comes before who listens at all. */
+/** Who listens at the very address comes before who listens at all. @param[out] is_served somebody
+ * has the port, maybe for other addresses */
 static struct shca_id *
-find_listener(struct shca_ucma *ucma, const struct request *request)
+find_listener(struct shca_ucma *ucma, const struct request *request, bool *is_served)
 {
 	struct shca_id *id, *found = NULL;
 	uint32_t number = 0;
 
-	for (; (id = shca_idtable_next(&ucma->ids, &number)) != NULL; number++)
+	*is_served = false;
+	for (; (id = shca_idtable_next(&ucma->ids, &number)) != NULL; number++) {
+		if (!serves(id, request))
+			continue;
+		*is_served = true;
 		if (listens(id, request) && (found == NULL || shca_address_is_any(&found->src)))
 			found = id;
+	}
 	return found;
 }
 
@@ -144,14 +156,19 @@ shca_connect_on_request(
 	struct shca_id *listener, *id;
 	struct shca_ucma_gid gid;
 	struct request request;
+	bool is_served;
 	size_t at;
 
-	read_request(mad, &request);
-	listener = find_listener(ucma, &request);
-	if (listener == NULL || !shca_bind_find_path(ucma, path, &gid))
+	if (!shca_bind_find_path(ucma, path, &gid))
 		return NULL;
+	request.device = gid.device;
+	read_request(mad, &request);
+	listener = find_listener(ucma, &request, &is_served);
+	if (!is_served)
+		return NULL;
+	/* cm_destroy_id(), of what cma_ib_req_handler() does not take */
 	*reason = mad->kind == SHCA_MAD_REQ ? SHCA_MAD_CONSUMER : SHCA_MAD_SIDR_REJECTED;
-	if (!is_of_type(listener, mad))
+	if (listener == NULL || !is_of_type(listener, mad))
 		return NULL;
 	/* cm_destroy_id(), -ENOMEM: "Do not reject to allow future retries" */
 	if (mad->kind == SHCA_MAD_REQ)

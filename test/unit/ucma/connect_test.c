@@ -599,7 +599,7 @@ test_any_family(void **state)
 		assert_int_equal(call6(&rig), 0);
 		shca_ucma_step(rig.ucma);
 		if (is_afonly != 0)
-			assert_int_equal(rig_event(&rig, RIG_REJECTED).status, 8);
+			assert_int_equal(rig_event(&rig, RIG_REJECTED).status, 28);
 		else
 			assert_int_equal(rig_event(&rig, RIG_CONNECT_REQUEST).uid, SERVER);
 		rig_close(&rig);
