@@ -74,7 +74,8 @@ put_device(const struct shca_id *id, struct rdma_ucm_query_addr_resp *answer)
 	answer->node_guid = htobe64(id->port.node_guid);
 	answer->ibdev_index = id->gid.device;
 	answer->port_num = id->gid.port;
-	answer->pkey = htobe16(PKEY);
+	/* ib_addr_get_pkey(): bytes of the netdev's broadcast address that Ethernet's has not */
+	answer->pkey = id->src.any.sa_family == AF_IB ? htobe16(PKEY) : 0;
 }
 
 static void
@@ -96,7 +97,6 @@ put_gid(const struct shca_id *id, const struct shca_address *known, const uint8_
 	if (known->any.sa_family == AF_IB) {
 		address = *known;
 	} else {
-		address.ib.pkey = htobe16(PKEY);
 		memcpy(address.ib.addr, gid, sizeof(address.ib.addr));
 		address.ib.sid = htobe64(shca_bind_service(id, known));
 	}
