@@ -249,8 +249,12 @@ shca_bind_address(struct shca_id *id, const struct shca_address *address)
 		memset(&id->src, 0, sizeof(id->src));
 		return ret;
 	}
-	if (has_gid)
+	/* Nobody yet, of this family. */
+	id->dst = (struct shca_address){ .any.sa_family = address->any.sa_family };
+	if (has_gid) {
 		shca_bind_gid(id, &gid);
+		shca_address_to_gid(&id->dst, id->remote_gid);
+	}
 	id->state = SHCA_ID_BOUND;
 	return 0;
 }

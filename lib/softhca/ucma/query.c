@@ -204,6 +204,8 @@ is_at(const struct shca_id *id, unsigned int device, uint32_t port)
 static struct shca_ucma_tracked
 track(const struct shca_id *id)
 {
+	static const struct shca_address nobody;
+
 	return (struct shca_ucma_tracked){
 		.number = id->number,
 		.qpn = id->qpn,
@@ -213,7 +215,8 @@ track(const struct shca_id *id)
 		.state = linux_states[id->state],
 		.pid = id->file->pid,
 		.src = id->src.storage,
-		.dst = id->dst.storage,
+		/* cma_listen_on_dev(): who listens at all has one a device, with a source alone */
+		.dst = (id->has_gid ? &id->dst : &nobody)->storage,
 	};
 }
 

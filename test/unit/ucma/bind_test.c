@@ -339,6 +339,38 @@ addresses(struct rig *rig, uint32_t id)
 	return answer;
 }
 
+/** Bound, it has another side of its family, which is nobody (rdma_bind_addr()). */
+static void
+test_bound_to_nobody(void **state)
+{
+	static const uint8_t nobody[16] = { [10] = 0xff, 0xff };
+	struct rdma_ucm_query_addr_resp answer;
+	struct rdma_ucm_query_route_resp route;
+	struct rdma_ucm_query command = { .response = (uintptr_t)&route };
+	struct sockaddr_in dst;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	command.id = rig_create(&rig, 1, RDMA_PS_TCP);
+	answer = addresses(&rig, command.id);
+	assert_int_equal(answer.dst_size, 0);
+	assert_int_equal(rig_bind(&rig, command.id, 1, 0), 0);
+	answer = addresses(&rig, command.id);
+	assert_int_equal(answer.dst_size, sizeof(dst));
+	memcpy(&dst, &answer.dst_addr, sizeof(dst));
+	assert_int_equal(dst.sin_family, AF_INET);
+	assert_int_equal(dst.sin_addr.s_addr, INADDR_ANY);
+	assert_int_equal(dst.sin_port, 0);
+	/* rdma_ip2gid() */
+	assert_int_equal(rig_do(&rig, RDMA_USER_CM_CMD_QUERY_ROUTE, &command, sizeof(command),
+				 sizeof(route)),
+		0);
+	assert_int_equal(route.num_paths, 0);
+	assert_memory_equal(route.ib_route[0].dgid, nobody, sizeof(nobody));
+	rig_close(&rig);
+}
+
 /** Who has not answered has bound nobody: the next address may be behind another device, from
  * another address (addr_handler()). */
 static void
@@ -428,7 +460,7 @@ test_tracked(void **state)
 	assert_int_equal(first.space, RDMA_PS_TCP);
 	assert_int_equal(first.pid, getpid());
 	assert_int_equal(first.src.ss_family, AF_INET);
-	assert_int_equal(first.dst.ss_family, 0);
+	assert_int_equal(first.dst.ss_family, AF_INET);
 	assert_int_equal(first.qpn, 0);
 	rig_destroy(&rig, bound);
 	any = rig_create(&rig, 2, RDMA_PS_TCP);
@@ -437,6 +469,7 @@ test_tracked(void **state)
 	assert_int_equal(rig_listen(&rig, any, 1), 0);
 	assert_int_equal(tracked_at(&rig, 1, &first), 1);
 	assert_int_equal(first.port, 0);
+	assert_int_equal(first.dst.ss_family, 0);
 	assert_int_equal(tracked_at_port(&rig, 1, 1, &first), 0);
 	assert_int_equal(first.state, 8); /* RDMA_CM_LISTEN */
 	rig_destroy(&rig, any);
@@ -459,6 +492,7 @@ main(void)
 		cmocka_unit_test(test_unreachable),
 		cmocka_unit_test(test_waits_for_a_neighbour),
 		cmocka_unit_test(test_waits_in_vain),
+		cmocka_unit_test(test_bound_to_nobody),
 		cmocka_unit_test(test_another_address),
 		cmocka_unit_test(test_tracked),
 	};
