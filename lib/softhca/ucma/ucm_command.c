@@ -80,20 +80,26 @@ take_address(struct shca_address *to, const void *from, size_t room, size_t size
 	return size == shca_address_size(to) ? 0 : -EINVAL;
 }
 
+/** @return whether it is one of IP (rdma_addr_size_in6()). */
+static bool
+take_ip(struct shca_address *to, const struct sockaddr_in6 *from)
+{
+	memset(to, 0, sizeof(*to));
+	memcpy(&to->in6, from, sizeof(to->in6));
+	return to->any.sa_family == AF_INET || to->any.sa_family == AF_INET6;
+}
+
 static int
 bind_ip(struct shca_ucma_call *call)
 {
 	const struct rdma_ucm_bind_ip *command = call->in;
-	struct shca_address address = { 0 };
+	struct shca_address address;
 	struct shca_id *id;
-	int ret = shca_id_find(call->file, command->id, &id);
+	int ret = take_ip(&address, &command->addr) ? 0 : -EINVAL;
 
-	if (ret != 0)
-		return ret;
-	memcpy(&address, &command->addr, sizeof(command->addr));
-	if (address.any.sa_family == AF_IB || shca_address_size(&address) == 0)
-		return -EINVAL;
-	return shca_bind_address(id, &address);
+	if (ret == 0)
+		ret = shca_id_find(call->file, command->id, &id);
+	return ret == 0 ? shca_bind_address(id, &address) : ret;
 }
 
 static int
@@ -115,17 +121,17 @@ static int
 resolve_ip(struct shca_ucma_call *call)
 {
 	const struct rdma_ucm_resolve_ip *command = call->in;
-	struct shca_address src = { 0 }, dst = { 0 };
+	struct shca_address src, dst;
 	struct shca_id *id;
-	int ret = shca_id_find(call->file, command->id, &id);
+	int ret = 0;
 
-	if (ret != 0)
-		return ret;
-	memcpy(&src, &command->src_addr, sizeof(command->src_addr));
-	memcpy(&dst, &command->dst_addr, sizeof(command->dst_addr));
-	if (src.any.sa_family == AF_IB || dst.any.sa_family == AF_IB)
-		return -EINVAL;
-	return shca_bind_resolve(id, &src, &dst, command->timeout_ms);
+	if (!take_ip(&src, &command->src_addr) && src.any.sa_family != 0)
+		ret = -EINVAL;
+	if (!take_ip(&dst, &command->dst_addr))
+		ret = -EINVAL;
+	if (ret == 0)
+		ret = shca_id_find(call->file, command->id, &id);
+	return ret == 0 ? shca_bind_resolve(id, &src, &dst, command->timeout_ms) : ret;
 }
 
 static int

@@ -133,6 +133,62 @@ test_refused(void **state)
 	rig_close(&rig);
 }
 
+static int
+bind_ip(struct rig *rig, const void *address, size_t bytes, uint32_t id)
+{
+	struct rdma_ucm_bind_ip command = { .id = id };
+
+	memcpy(&command.addr, address, bytes);
+	return RIG_DO(rig, RDMA_USER_CM_CMD_BIND_IP, command);
+}
+
+static int
+resolve_ip(
+	struct rig *rig, const struct sockaddr_in *src, const struct sockaddr_in *dst, uint32_t id)
+{
+	struct rdma_ucm_resolve_ip command = { .id = id, .timeout_ms = 1000 };
+
+	memcpy(&command.src_addr, src, sizeof(*src));
+	memcpy(&command.dst_addr, dst, sizeof(*dst));
+	return RIG_DO(rig, RDMA_USER_CM_CMD_RESOLVE_IP, command);
+}
+
+/** The commands of old have an address without a length: what is no IP address is refused before
+ * anything else is looked at (ucma_bind_ip(), ucma_resolve_ip()). */
+static void
+test_ip(void **state)
+{
+	const struct sockaddr_in nobody = { .sin_family = 0 }, unknown = { .sin_family = AF_UNIX },
+				 ib = { .sin_family = 27 }, one = rig_address(1, 0),
+				 two = rig_address(2, RIG_PORT);
+	const struct sockaddr_in6 one6 = rig_address6(1, RIG_PORT);
+	const uint32_t none = 12345;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	assert_int_equal(bind_ip(&rig, &nobody, sizeof(nobody), none), -EINVAL);
+	assert_int_equal(bind_ip(&rig, &ib, sizeof(ib), none), -EINVAL);
+	assert_int_equal(bind_ip(&rig, &one, sizeof(one), none), -ENOENT);
+	assert_int_equal(bind_ip(&rig, &unknown, sizeof(unknown), rig_create(&rig, 1, RDMA_PS_TCP)),
+		-EINVAL);
+	assert_int_equal(bind_ip(&rig, &one, sizeof(one), rig_create(&rig, 1, RDMA_PS_TCP)), 0);
+	assert_int_equal(bind_ip(&rig, &one6, sizeof(one6), rig_create(&rig, 1, RDMA_PS_TCP)), 0);
+	bound(&rig, 1, RIG_PORT, 0);
+	assert_int_equal(resolve_ip(&rig, &unknown, &two, none), -EINVAL);
+	assert_int_equal(resolve_ip(&rig, &ib, &two, none), -EINVAL);
+	assert_int_equal(resolve_ip(&rig, &one, &nobody, none), -EINVAL);
+	assert_int_equal(resolve_ip(&rig, &one, &unknown, none), -EINVAL);
+	assert_int_equal(resolve_ip(&rig, &one, &ib, none), -EINVAL);
+	assert_int_equal(resolve_ip(&rig, &one, &two, none), -ENOENT);
+	rig_expect_silence(&rig);
+	assert_int_equal(resolve_ip(&rig, &one, &two, rig_create(&rig, 1, RDMA_PS_TCP)), 0);
+	rig_event(&rig, RIG_ADDR_RESOLVED);
+	assert_int_equal(resolve_ip(&rig, &nobody, &two, rig_create(&rig, 2, RDMA_PS_TCP)), 0);
+	rig_event(&rig, RIG_ADDR_RESOLVED);
+	rig_close(&rig);
+}
+
 /** An address of a link is none without the link (cma_check_linklocal()). */
 static void
 test_link_local(void **state)
@@ -485,6 +541,7 @@ main(void)
 		cmocka_unit_test(test_conflicts_of_any),
 		cmocka_unit_test(test_reuse),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_ip),
 		cmocka_unit_test(test_link_local),
 		cmocka_unit_test(test_af_ib),
 		cmocka_unit_test(test_resolve),
