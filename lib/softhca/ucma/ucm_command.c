@@ -287,10 +287,13 @@ migrate(struct shca_ucma_call *call)
 	const struct rdma_ucm_migrate_id *command = call->in;
 	const ino_t inode = shca_user_socket((int32_t)command->fd);
 	struct rdma_ucm_migrate_resp answer;
+	struct shca_user_inode any;
 	struct shca_ucma_file *from;
 	struct shca_id *id;
 	int ret;
 
+	if (shca_user_find_inode((int32_t)command->fd, &any) != 0)
+		return -ENOENT;
 	LIST_FOREACH (from, &call->file->ucma->files, link)
 		if (inode != 0 && from->inode == inode)
 			break;

@@ -293,6 +293,10 @@ test_migrate(void **state)
 	command.id = rig_create(&rig, 0x77, RDMA_PS_TCP);
 	assert_int_equal(rig_resolve(&rig, command.id, 1, 2, RIG_PORT), 0);
 	rig.fd = shca_ucma_open(rig.ucma, true);
+	/* No descriptor, and one of something else */
+	command.fd = UINT32_MAX;
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_MIGRATE_ID, &command, sizeof(command), 4), -ENOENT);
 	command.fd = 0;
 	assert_int_equal(
 		rig_do(&rig, RDMA_USER_CM_CMD_MIGRATE_ID, &command, sizeof(command), 4), -EINVAL);
