@@ -266,8 +266,10 @@ shca_connect_accept(struct shca_id *id, const struct rdma_ucm_conn_param *param)
 int
 shca_connect_disconnect(struct shca_id *id)
 {
+	/* Who listens at a device has a state of the CM, which neither DREQ nor DREP leaves; what
+	 * ib_send_cm_drep() says is not told. */
 	if (id->conn == NULL)
-		return -EINVAL;
+		return id->state == SHCA_ID_LISTEN && id->has_gid ? 0 : -EINVAL;
 	/* Either side may begin. */
 	if (shca_cm_disconnect(id->conn, shca_clock_ns(), NULL) != 0)
 		(void)shca_cm_confirm(id->conn, shca_clock_ns(), NULL);

@@ -91,6 +91,25 @@ test_disconnect(void **state)
 	rig_close(&rig);
 }
 
+/** cma.c rdma_disconnect(): of one without a connection, only who listens at a device has what the
+ * CM can be asked with. */
+static void
+test_disconnect_nobody(void **state)
+{
+	struct rig rig;
+	uint32_t id;
+
+	(void)state;
+	rig_open(&rig);
+	assert_int_equal(rig_disconnect(&rig, rig_caller(&rig, CLIENT, RDMA_PS_TCP)), -EINVAL);
+	assert_int_equal(rig_disconnect(&rig, rig_listener(&rig, SERVER, RDMA_PS_TCP, 3)), 0);
+	id = rig_create(&rig, SERVER, RDMA_PS_TCP);
+	assert_int_equal(rig_bind_any(&rig, id, RIG_PORT + 1), 0);
+	assert_int_equal(rig_listen(&rig, id, 1), 0);
+	assert_int_equal(rig_disconnect(&rig, id), -EINVAL);
+	rig_close(&rig);
+}
+
 static void
 test_qp_attr(void **state)
 {
@@ -632,6 +651,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_established_last),
 		cmocka_unit_test(test_disconnect),
+		cmocka_unit_test(test_disconnect_nobody),
 		cmocka_unit_test(test_qp_attr),
 		cmocka_unit_test(test_psns),
 		cmocka_unit_test(test_ack_timeout),
