@@ -39,6 +39,11 @@ tell(struct shca_id *id, struct shca_ucma_group *group)
 	param = &event->answer.param.ud;
 	put_mgid(id, &group->address, mgid);
 	shca_connect_way(id, mgid, &param->ah_attr);
+	/* cma_iboe_join_multicast(): whatever the identifier's type of service is; by RoCE v1 no
+	 * router is passed */
+	param->ah_attr.grh.traffic_class = 0;
+	if (!id->gid.is_v2)
+		param->ah_attr.grh.hop_limit = 1;
 	param->qp_num = MULTICAST_QPN;
 	param->qkey = id->qkey;
 	shca_ucm_event_queue(event);

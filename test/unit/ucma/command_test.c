@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands one by one: bad ones, queries, options, groups, and identifiers that move. */
+/* Commands one by one: bad ones, queries, options, and identifiers that move. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -221,63 +221,6 @@ test_option_path(void **state)
 	rig_close(&rig);
 }
 
-static void
-test_group(void **state)
-{
-	struct rdma_ucm_create_id_resp answer = { .id = 99 };
-	struct rdma_ucm_destroy_id_resp gone = { .events_reported = 99 };
-	struct rdma_ucm_join_mcast command = {
-		.response = (uintptr_t)&answer,
-		.uid = 0x55,
-		.addr_size = sizeof(struct sockaddr_in),
-	};
-	struct rdma_ucm_destroy_id leave = { .response = (uintptr_t)&gone };
-	struct sockaddr_in group = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0xe0010203) };
-	const struct sockaddr_in6 group6 = { .sin6_family = AF_INET6,
-		.sin6_addr.s6_addr = { 0xff, 0x0e, [15] = 9 } };
-	struct rdma_ucm_event_resp event;
-	struct rig rig;
-
-	(void)state;
-	rig_open(&rig);
-	command.id = rig_create(&rig, 1, RDMA_PS_UDP);
-	memcpy(&command.addr, &group, sizeof(group));
-	assert_int_equal(
-		rig_do(&rig, RDMA_USER_CM_CMD_JOIN_MCAST, &command, sizeof(command), 4), -EINVAL);
-	assert_int_equal(rig_bind(&rig, command.id, 1, 0), 0);
-	assert_int_equal(
-		rig_do(&rig, RDMA_USER_CM_CMD_JOIN_MCAST, &command, sizeof(command), 4), 0);
-	event = rig_event(&rig, RIG_MULTICAST_JOIN);
-	assert_int_equal(event.uid, 0x55);
-	assert_int_equal(event.id, answer.id);
-	assert_int_equal(event.param.ud.qp_num, 0xffffff);
-	assert_int_equal(event.param.ud.qkey, 0x01234567);
-	assert_int_equal(event.param.ud.ah_attr.grh.dgid[12], 0xe0);
-	leave.id = answer.id;
-	assert_int_equal(rig_do(&rig, RDMA_USER_CM_CMD_LEAVE_MCAST, &leave, sizeof(leave), 4), 0);
-	assert_int_equal(gone.events_reported, 1);
-	assert_int_equal(
-		rig_do(&rig, RDMA_USER_CM_CMD_LEAVE_MCAST, &leave, sizeof(leave), 4), -ENOENT);
-	/* Linux has none of IPv6 by RoCE v2, and says ENOTSUPP, which is its own. */
-	memcpy(&command.addr, &group6, sizeof(group6));
-	command.addr_size = sizeof(group6);
-	assert_int_equal(
-		rig_do(&rig, RDMA_USER_CM_CMD_JOIN_MCAST, &command, sizeof(command), 4), -524);
-	memcpy(&command.addr, &group, sizeof(group));
-	command.addr_size = sizeof(group);
-	/* With a route it is on its way to a connection. */
-	command.id = rig_caller(&rig, 2, RDMA_PS_UDP);
-	assert_int_equal(
-		rig_do(&rig, RDMA_USER_CM_CMD_JOIN_MCAST, &command, sizeof(command), 4), -EINVAL);
-	group.sin_addr.s_addr = htonl(0x0a000002);
-	memcpy(&command.addr, &group, sizeof(group));
-	command.id = rig_create(&rig, 1, RDMA_PS_UDP);
-	assert_int_equal(rig_bind(&rig, command.id, 1, 0), 0);
-	assert_int_equal(
-		rig_do(&rig, RDMA_USER_CM_CMD_JOIN_MCAST, &command, sizeof(command), 4), -EINVAL);
-	rig_close(&rig);
-}
-
 /** An identifier goes to another descriptor, and its events with it. */
 static void
 test_migrate(void **state)
@@ -488,7 +431,6 @@ main(void)
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_option_of_a_listener),
 		cmocka_unit_test(test_option_path),
-		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_migrate),
 		cmocka_unit_test(test_removal),
 		cmocka_unit_test(test_removal_of_a_group),

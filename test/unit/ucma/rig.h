@@ -44,6 +44,7 @@ struct rig {
 	uint8_t more_delay;       /* until an ACK, of mlx5_1 */
 	struct shca_mad req, rep; /* the last ones */
 	uint32_t qkey;            /* of SIDR_REPs; 0: the right one */
+	bool is_v1;               /* all GIDs are RoCE v1's */
 };
 
 /** Keep what a REQ and a REP say. */
@@ -64,7 +65,8 @@ rig_keep(struct rig *rig, const uint8_t *bytes)
 static unsigned int
 rig_gids(void *arg, struct shca_ucma_gid *gids, unsigned int max)
 {
-	(void)arg;
+	const struct rig *rig = arg;
+
 	assert_true(max >= 9);
 	for (unsigned int i = 0; i < 8; i++) {
 		const uint8_t last = (uint8_t)(1 + i / 2 % 2);
@@ -74,7 +76,7 @@ rig_gids(void *arg, struct shca_ucma_gid *gids, unsigned int max)
 			.device = i / 2 % 2,
 			.port = 1,
 			.index = (uint8_t)(2 + i / 4 * 2 + i % 2),
-			.is_v2 = i % 2 == 1,
+			.is_v2 = i % 2 == 1 && !rig->is_v1,
 			.ifindex = 5 + i / 2 % 2,
 		};
 		if (i >= 4)
