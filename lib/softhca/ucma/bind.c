@@ -218,6 +218,13 @@ take_port(struct shca_id *id)
 	return tries < NB_PORTS ? 0 : -EADDRNOTAVAIL;
 }
 
+/** IP over InfiniBand, of which Ethernet has none (cma_acquire_dev_by_src_ip()). */
+static bool
+is_of_ipoib(const struct shca_id *id)
+{
+	return id->space == RDMA_PS_IPOIB;
+}
+
 int
 shca_bind_address(struct shca_id *id, const struct shca_address *address)
 {
@@ -239,6 +246,8 @@ shca_bind_address(struct shca_id *id, const struct shca_address *address)
 			return -EINVAL;
 		if (!has_gid)
 			return explain(address);
+		if (is_of_ipoib(id))
+			return -EINVAL;
 	}
 	id->src = *address;
 	/* As rdma_bind_addr(), where net.ipv6.bindv6only is 0. */
@@ -436,6 +445,8 @@ shca_bind_resolve(struct shca_id *id, const struct shca_address *src,
 		gid = id->gid;
 	else
 		ret = find_way(id, dst, remote, &gid);
+	if (ret == 0 && is_of_ipoib(id) && !shca_address_is_any(dst))
+		return shca_ucm_event_tell(id, SHCA_UCM_ADDR_ERROR, -EINVAL);
 	if (ret == 0) {
 		resolved(id, dst, &gid);
 		return start_to_reach(id, timeout_ms);

@@ -473,6 +473,26 @@ test_another_address(void **state)
 	rig_close(&rig);
 }
 
+/** What is for IP over InfiniBand finds no device here (cma_acquire_dev_by_src_ip()). */
+static void
+test_ipoib(void **state)
+{
+	const struct sockaddr_in dst = rig_address(2, RIG_PORT);
+	struct rdma_ucm_resolve_addr command = { .timeout_ms = 1, .dst_size = sizeof(dst) };
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	command.id = rig_create(&rig, 7, RDMA_PS_IPOIB);
+	assert_int_equal(rig_bind(&rig, command.id, 1, 0), -EINVAL);
+	assert_int_equal(rig_bind_any(&rig, command.id, RIG_PORT), 0);
+	memcpy(&command.dst_addr, &dst, sizeof(dst));
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_RESOLVE_ADDR, command), 0);
+	assert_int_equal((int)rig_event(&rig, RIG_ADDR_ERROR).status, -EINVAL);
+	assert_int_equal(addresses(&rig, command.id).port_num, 0);
+	rig_close(&rig);
+}
+
 /** @return how many identifiers Linux would have at a port of a device, or with 0 at the device. */
 static size_t
 tracked_at_port(
@@ -551,6 +571,7 @@ main(void)
 		cmocka_unit_test(test_waits_in_vain),
 		cmocka_unit_test(test_bound_to_nobody),
 		cmocka_unit_test(test_another_address),
+		cmocka_unit_test(test_ipoib),
 		cmocka_unit_test(test_tracked),
 	};
 
