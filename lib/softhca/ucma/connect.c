@@ -2,6 +2,7 @@
 /* What applications ask for: core/cma.c rdma_connect() and those beside it. */
 #include "ucma/connect.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
 #include <string.h>
@@ -18,6 +19,7 @@ enum {
 	RETRIES_MAX = 7, /* of 3 bits */
 	PKEY = 0xffff,
 	PSN_MASK = 0xffffff,
+	FLOW_MASK = 0xfffff,
 	HOPS = 64,
 };
 
@@ -49,18 +51,39 @@ at_most(uint8_t value, uint8_t limit)
 	return value < limit ? value : limit;
 }
 
-uint8_t
-shca_connect_life_time(const struct shca_id *id)
+/** cma_get_roce_udp_flow_label(): that of the address, or of the ports. */
+static uint32_t
+flow_label(const struct shca_id *id)
 {
+	const uint32_t wanted = id->src.any.sa_family == AF_INET6
+		? be32toh(id->src.in6.sin6_flowinfo) & FLOW_MASK
+		: 0;
+	const uint32_t of_ports =
+		shca_address_port(&id->src) * UINT32_C(31) + shca_address_port(&id->dst);
+
+	return wanted != 0 ? wanted : of_ports & FLOW_MASK;
+}
+
+void
+shca_connect_resolve_path(struct shca_id *id)
+{
+	id->path = (struct shca_id_path){
+		.is_known = true,
+		.flow_label = flow_label(id),
+		.mtu = id->port.mtu,
+		.rate = id->port.rate,
+		.life_time = PACKET_LIFE_TIME,
+		.traffic_class = id->tos,
+	};
 	/* The timeout is twice the life time (and the delay of the ACK). */
-	return id->has_ack_timeout && id->ack_timeout != 0 ? (uint8_t)(id->ack_timeout - 1)
-							   : PACKET_LIFE_TIME;
+	if (id->has_ack_timeout && id->ack_timeout != 0)
+		id->path.life_time = (uint8_t)(id->ack_timeout - 1);
 }
 
 uint8_t
 shca_connect_ack_timeout(const struct shca_id *id, uint8_t delay)
 {
-	const uint8_t twice = shca_connect_life_time(id) + 1;
+	const uint8_t twice = id->path.life_time + 1;
 	const uint8_t sum =
 		twice >= delay ? twice + (delay >= twice - 1) : delay + (twice >= delay - 1);
 
@@ -75,7 +98,8 @@ shca_connect_way(const struct shca_id *id, const uint8_t remote[SHCA_UCMA_GID_BY
 	memcpy(ah->grh.dgid, remote, sizeof(ah->grh.dgid));
 	ah->grh.sgid_index = id->gid.index;
 	ah->grh.hop_limit = HOPS;
-	ah->grh.traffic_class = id->tos;
+	ah->grh.flow_label = id->path.flow_label;
+	ah->grh.traffic_class = id->path.traffic_class;
 	ah->is_global = 1;
 	ah->port_num = id->gid.port;
 }
@@ -127,13 +151,14 @@ fill_request(struct shca_id *id, const struct rdma_ucm_conn_param *param, struct
 	mad->retry_count = at_most(param->retry_count, RETRIES_MAX);
 	mad->rnr_retry_count = at_most(param->rnr_retry_count, RETRIES_MAX);
 	mad->srq = param->srq != 0;
-	mad->mtu = id->port.mtu;
+	mad->mtu = id->path.mtu;
 	/* A16.5.1: LIDs mean nothing on Ethernet, and are the permissive one. */
 	mad->local_lid = mad->remote_lid = 0xffff;
 	memcpy(mad->local_gid, id->gid.gid, sizeof(mad->local_gid));
 	memcpy(mad->remote_gid, id->remote_gid, sizeof(mad->remote_gid));
-	mad->rate = id->port.rate;
-	mad->traffic_class = id->tos;
+	mad->flow_label = id->path.flow_label;
+	mad->rate = id->path.rate;
+	mad->traffic_class = id->path.traffic_class;
 	mad->hop_limit = HOPS;
 	mad->ack_timeout = shca_connect_ack_timeout(id, id->port.ack_delay);
 	return 0;
@@ -163,7 +188,7 @@ shca_connect(struct shca_id *id, const struct rdma_ucm_conn_param *param)
 		.retry_count = at_most(param->retry_count, RETRIES_MAX),
 		.rnr_retry_count = at_most(param->rnr_retry_count, RETRIES_MAX),
 		.ack_timeout = shca_connect_ack_timeout(id, id->port.ack_delay),
-		.mtu = id->port.mtu,
+		.mtu = id->path.mtu,
 	};
 	ret = is_ud ? 0 : fill_request(id, param, &mad);
 	if (ret != 0)

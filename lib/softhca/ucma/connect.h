@@ -31,7 +31,7 @@ void shca_connect_way(const struct shca_id *id, const uint8_t remote[SHCA_UCMA_G
  * @return the ACK timeout that its queue pairs have (core/cm.c cm_ack_timeout()).
  */
 uint8_t shca_connect_ack_timeout(const struct shca_id *id, uint8_t delay);
-/** cma.c CMA_IBOE_PACKET_LIFETIME, or what makes up the timeout that was set. */
-uint8_t shca_connect_life_time(const struct shca_id *id);
+/** Fix the way to the other side, whose address is known (cma_resolve_iboe_route()). */
+void shca_connect_resolve_path(struct shca_id *id);
 
 #endif /* SHCA_UCMA_CONNECT_H */

@@ -39,9 +39,7 @@ tell(struct shca_id *id, struct shca_ucma_group *group)
 	param = &event->answer.param.ud;
 	put_mgid(id, &group->address, mgid);
 	shca_connect_way(id, mgid, &param->ah_attr);
-	/* cma_iboe_join_multicast(): whatever the identifier's type of service is; by RoCE v1 no
-	 * router is passed */
-	param->ah_attr.grh.traffic_class = 0;
+	/* cma_iboe_join_multicast(): by RoCE v1 no router is passed */
 	if (!id->gid.is_v2)
 		param->ah_attr.grh.hop_limit = 1;
 	param->qp_num = MULTICAST_QPN;

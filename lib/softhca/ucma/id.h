@@ -70,6 +70,14 @@ struct shca_id_qp {
 	uint8_t mtu;
 };
 
+/** The way of its packets, as it was when it was resolved, or as a REQ says (struct sa_path_rec).
+ */
+struct shca_id_path {
+	bool is_known;
+	uint32_t flow_label;
+	uint8_t mtu, rate, life_time, traffic_class;
+};
+
 struct shca_id {
 	LIST_ENTRY(shca_id) link;
 	struct shca_ucma_file *file;
@@ -90,6 +98,7 @@ struct shca_id {
 	unsigned int backlog; /* of one that listens: room left */
 	struct shca_cm_conn *conn;
 	bool is_passive;
+	struct shca_id_path path;
 	struct shca_id_qp qp;
 	uint32_t qpn;  /* of its queue pair, as the application has named it; or 0 */
 	uint32_t qkey; /* of UD */

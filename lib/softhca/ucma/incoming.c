@@ -124,6 +124,20 @@ take_parameters(struct shca_id *id, const struct shca_mad *mad)
 	};
 }
 
+/** cm_format_paths_from_req() */
+static void
+take_path(struct shca_id *id, const struct shca_mad *mad)
+{
+	id->path = (struct shca_id_path){
+		.is_known = true,
+		.flow_label = mad->flow_label,
+		.mtu = mad->mtu,
+		.rate = mad->rate,
+		.life_time = mad->ack_timeout - (mad->ack_timeout > 0),
+		.traffic_class = mad->traffic_class,
+	};
+}
+
 static void
 put_private(uint8_t *to, uint8_t *length, const struct shca_mad *mad, size_t at)
 {
@@ -177,8 +191,6 @@ shca_connect_on_request(
 		return NULL;
 	id->space = listener->space;
 	id->qp_type = listener->qp_type;
-	/* cm_req_handler(): the way back is the caller's */
-	id->tos = mad->traffic_class;
 	id->has_ack_timeout = listener->has_ack_timeout;
 	id->ack_timeout = listener->ack_timeout;
 	id->is_passive = true;
@@ -187,6 +199,9 @@ shca_connect_on_request(
 	memcpy(id->remote_gid, path->remote, sizeof(id->remote_gid));
 	take_addresses(id, listener, &request, path);
 	take_parameters(id, mad);
+	/* The way back is the caller's; a SIDR_REQ says nothing of it (cma_ib_new_udp_id()). */
+	if (!shca_id_is_ud(id))
+		take_path(id, mad);
 	event = shca_ucm_event_make(listener, SHCA_UCM_CONNECT_REQUEST, 0);
 	if (event == NULL) {
 		shca_id_destroy(id);

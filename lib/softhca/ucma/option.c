@@ -7,6 +7,7 @@
 #include <rdma/ib_user_sa.h>
 
 #include "abi/core/user.h"
+#include "ucma/connect.h"
 #include "ucma/ucm_command.h"
 
 /** ucma_set_option(): KMALLOC_MAX_SIZE is more than anybody needs. */
@@ -79,6 +80,7 @@ set_path(struct shca_id *id, const void *value, size_t length)
 	}
 	if (at == length || id->state != SHCA_ID_ADDR_RESOLVED)
 		return -EINVAL;
+	shca_connect_resolve_path(id);
 	id->state = SHCA_ID_ROUTE_RESOLVED;
 	return shca_ucm_event_tell(id, SHCA_UCM_ROUTE_RESOLVED, 0);
 }

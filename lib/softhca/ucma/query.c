@@ -18,30 +18,24 @@ enum {
 	HOPS = 64,
 };
 
-static bool
-has_path(const struct shca_id *id)
-{
-	return id->state == SHCA_ID_ROUTE_RESOLVED || id->state == SHCA_ID_CONNECT ||
-		id->state == SHCA_ID_DISCONNECT;
-}
-
 static void
 put_path(const struct shca_id *id, struct ib_user_path_rec *path)
 {
 	memcpy(path->dgid, id->remote_gid, sizeof(path->dgid));
 	memcpy(path->sgid, id->gid.gid, sizeof(path->sgid));
 	path->pkey = htobe16(PKEY);
-	if (!has_path(id))
+	if (!id->path.is_known)
 		return;
 	path->reversible = 1;
 	path->mtu_selector = SELECT_EXACTLY;
-	path->mtu = id->port.mtu;
+	path->mtu = id->path.mtu;
 	path->rate_selector = SELECT_EXACTLY;
-	path->rate = id->port.rate;
+	path->rate = id->path.rate;
 	path->packet_life_time_selector = SELECT_EXACTLY;
-	path->packet_life_time = shca_connect_life_time(id);
+	path->packet_life_time = id->path.life_time;
+	path->flow_label = htobe32(id->path.flow_label);
 	path->hop_limit = HOPS;
-	path->traffic_class = id->tos;
+	path->traffic_class = id->path.traffic_class;
 }
 
 int
@@ -60,7 +54,7 @@ shca_query_route(struct shca_ucma_call *call)
 		answer.node_guid = htobe64(id->port.node_guid);
 		answer.ibdev_index = id->gid.device;
 		answer.port_num = id->gid.port;
-		answer.num_paths = has_path(id);
+		answer.num_paths = id->path.is_known;
 		put_path(id, &answer.ib_route[0]);
 	}
 	return shca_ucm_answer(call, command->response, &answer, sizeof(answer));
@@ -116,13 +110,14 @@ query_gid(const struct shca_id *id, struct rdma_ucm_query_addr_resp *answer)
 static void
 pack_path(const struct shca_id *id, uint8_t bytes[64])
 {
+	const uint32_t flow = htobe32(id->path.flow_label << 8); /* no raw traffic */
 	struct ib_user_path_rec path = { 0 };
 
 	put_path(id, &path);
 	memset(bytes, 0, 64);
 	memcpy(bytes + 8, path.dgid, 16);
 	memcpy(bytes + 24, path.sgid, 16);
-	bytes[44] = 0; /* no raw traffic; flow label 0 */
+	memcpy(bytes + 44, &flow, 4);
 	bytes[47] = path.hop_limit;
 	bytes[48] = path.traffic_class;
 	bytes[49] = 0x80 | 1; /* reversible; one path */
@@ -139,7 +134,7 @@ query_path(const struct shca_ucma_call *call, const struct shca_id *id, uint64_t
 	struct {
 		uint32_t num_paths, reserved; /* struct rdma_ucm_query_path_resp */
 		struct ib_path_rec_data path;
-	} answer = { .num_paths = has_path(id) };
+	} answer = { .num_paths = id->path.is_known };
 	const size_t head = offsetof(struct rdma_ucm_query_path_resp, path_data);
 	size_t length = sizeof(answer);
 
@@ -147,7 +142,7 @@ query_path(const struct shca_ucma_call *call, const struct shca_id *id, uint64_t
 		return -ENOSPC;
 	answer.path.flags = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;
 	pack_path(id, (uint8_t *)answer.path.path_rec);
-	if (!has_path(id) || call->out_bytes < sizeof(answer))
+	if (!id->path.is_known || call->out_bytes < sizeof(answer))
 		length = head;
 	return shca_ucm_answer(call, response, &answer, length);
 }

@@ -165,6 +165,7 @@ resolve_route(struct shca_ucma_call *call)
 		return ret;
 	if (id->state != SHCA_ID_ADDR_RESOLVED || command->timeout_ms == 0)
 		return -EINVAL;
+	shca_connect_resolve_path(id);
 	id->state = SHCA_ID_ROUTE_RESOLVED;
 	return shca_ucm_event_tell(id, SHCA_UCM_ROUTE_RESOLVED, 0);
 }

@@ -166,68 +166,6 @@ test_psns(void **state)
 	rig_close(&rig);
 }
 
-/** What is set is what the QP gets, on this side; the other has what the REQ says. */
-static void
-test_ack_timeout(void **state)
-{
-	struct ib_uverbs_qp_attr attr;
-	const uint8_t timeout = 19;
-	uint32_t client, server;
-	struct rig rig;
-
-	(void)state;
-	rig_open(&rig);
-	rig_listener(&rig, SERVER, RDMA_PS_TCP, 3);
-	client = rig_caller(&rig, CLIENT, RDMA_PS_TCP);
-	assert_int_equal(
-		rig_option(&rig, client, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof(timeout)), 0);
-	assert_int_equal(rig_connect(&rig, client, QPN_CLIENT, ""), 0);
-	shca_ucma_step(rig.ucma);
-	server = rig_event(&rig, RIG_CONNECT_REQUEST).id;
-	assert_int_equal(rig_accept(&rig, server, ACCEPTED, QPN_SERVER, ""), 0);
-	shca_ucma_step(rig.ucma);
-	rig_event(&rig, RIG_CONNECT_RESPONSE);
-	assert_int_equal(rig_qp_attr(&rig, client, IBV_QPS_RTS, &attr), 0);
-	assert_int_equal(attr.timeout, 19);
-	assert_int_equal(rig_qp_attr(&rig, server, IBV_QPS_RTS, &attr), 0);
-	assert_int_equal(attr.timeout, 19);
-	rig_close(&rig);
-}
-
-/** The caller's type of service is the traffic class of either side (core/cm.c cm_req_handler());
- * it is no service level, which is by classes that the netdev has not (core/cma.c
- * iboe_tos_to_sl()). */
-static void
-test_type_of_service(void **state)
-{
-	const uint8_t tos = 0x68, other = 0x20;
-	struct ib_uverbs_qp_attr attr;
-	uint32_t id[2], listener;
-	struct rig rig;
-
-	(void)state;
-	rig_open(&rig);
-	listener = rig_listener(&rig, SERVER, RDMA_PS_TCP, 3);
-	assert_int_equal(rig_option(&rig, listener, RDMA_OPTION_ID_TOS, &other, 1), 0);
-	id[0] = rig_caller(&rig, CLIENT, RDMA_PS_TCP);
-	assert_int_equal(rig_option(&rig, id[0], RDMA_OPTION_ID_TOS, &tos, 1), 0);
-	assert_int_equal(rig_connect(&rig, id[0], QPN_CLIENT, ""), 0);
-	assert_int_equal(rig.req.sl, 0);
-	/* More than one hop is allowed (cm_format_req()). */
-	assert_int_equal(rig.req.subnet_local, 0);
-	shca_ucma_step(rig.ucma);
-	id[1] = rig_event(&rig, RIG_CONNECT_REQUEST).id;
-	assert_int_equal(rig_accept(&rig, id[1], ACCEPTED, QPN_SERVER, ""), 0);
-	shca_ucma_step(rig.ucma);
-	rig_event(&rig, RIG_CONNECT_RESPONSE);
-	for (unsigned int i = 0; i < 2; i++) {
-		assert_int_equal(rig_qp_attr(&rig, id[i], IBV_QPS_RTR, &attr), 0);
-		assert_int_equal(attr.ah_attr.grh.traffic_class, tos);
-		assert_int_equal(attr.ah_attr.sl, 0);
-	}
-	rig_close(&rig);
-}
-
 static void
 test_reject(void **state)
 {
@@ -654,8 +592,6 @@ main(void)
 		cmocka_unit_test(test_disconnect_nobody),
 		cmocka_unit_test(test_qp_attr),
 		cmocka_unit_test(test_psns),
-		cmocka_unit_test(test_ack_timeout),
-		cmocka_unit_test(test_type_of_service),
 		cmocka_unit_test(test_reject),
 		cmocka_unit_test(test_slow_acks),
 		cmocka_unit_test(test_refused),
