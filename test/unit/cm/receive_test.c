@@ -555,6 +555,95 @@ test_sidr(void **state)
 	end_close(&end);
 }
 
+/** What makes it the same: that it is a SIDR_REQ, its ID, and where it is from. */
+static void
+test_sidr_of_others(void **state)
+{
+	struct shca_mad mad = said(SHCA_MAD_SIDR_REQ, 0);
+	struct shca_cm_path elsewhere = end_path;
+	uint8_t bytes[SHCA_MAD_BYTES];
+	struct end end;
+
+	(void)state;
+	reach(&end, SHCA_CM_SIDR_REQ_RCVD);
+	mad.local_id++;
+	end_receive(&end, NOW, &mad);
+	assert_int_equal(shca_cm_nb(end.cm), 2);
+	elsewhere.remote[15]++;
+	shca_mad_write(&mad, bytes);
+	shca_cm_receive(end.cm, NOW, &elsewhere, bytes, sizeof(bytes));
+	assert_int_equal(shca_cm_nb(end.cm), 3);
+	end_close(&end);
+	/* The ID of a connection */
+	reach(&end, SHCA_CM_REQ_RCVD);
+	mad = said(SHCA_MAD_SIDR_REQ, 0);
+	end_receive(&end, NOW, &mad);
+	assert_int_equal(shca_cm_nb(end.cm), 2);
+	end_close(&end);
+}
+
+/** 12.6.7.3: who gave up without having heard our ID names its own and its GUID, all of it; nothing
+ * else does, and nothing else is ended so. */
+static void
+test_given_up(void **state)
+{
+	static const struct {
+		uint16_t kind, reason;
+		uint32_t id;
+		uint64_t guid;
+		enum shca_cm_state next;
+	} cases[] = {
+		{ SHCA_MAD_REJ, SHCA_MAD_TIMEOUT, ID_THERE, UINT64_C(0x0200000000002222),
+			SHCA_CM_IDLE },
+		{ SHCA_MAD_REJ, SHCA_MAD_TIMEOUT, ID_THERE, 0x2222, SHCA_CM_REQ_RCVD },
+		{ SHCA_MAD_REJ, SHCA_MAD_TIMEOUT, ID_THERE, UINT64_C(0x0200000000002223),
+			SHCA_CM_REQ_RCVD },
+		{ SHCA_MAD_REJ, SHCA_MAD_TIMEOUT, ID_THERE + 1, UINT64_C(0x0200000000002222),
+			SHCA_CM_REQ_RCVD },
+		{ SHCA_MAD_REJ, SHCA_MAD_CONSUMER, ID_THERE, UINT64_C(0x0200000000002222),
+			SHCA_CM_REQ_RCVD },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct shca_mad mad = said(SHCA_MAD_REQ, 0);
+		struct end end;
+
+		end_open(&end);
+		mad.ca_guid = cases[0].guid;
+		end_receive(&end, NOW, &mad);
+		mad = said(cases[i].kind, 0);
+		mad.reason = cases[i].reason;
+		mad.local_id = cases[i].id;
+		mad.info_length = 8;
+		for (unsigned int j = 0; j < 8; j++)
+			mad.info[j] = (uint8_t)(cases[i].guid >> (56 - 8 * j));
+		end_receive(&end, NOW, &mad);
+		assert_int_equal(shca_cm_state(end.requested), cases[i].next);
+		assert_int_equal(end.nb_told, cases[i].next == SHCA_CM_IDLE);
+		assert_int_equal(shca_cm_dropped(end.cm), cases[i].next != SHCA_CM_IDLE);
+		end_close(&end);
+	}
+}
+
+/** Who has not been heard of has no GUID, and is not who names none. */
+static void
+test_given_up_by_nobody(void **state)
+{
+	struct shca_mad mad = said(SHCA_MAD_REJ, 0);
+	struct end end;
+
+	(void)state;
+	reach(&end, SHCA_CM_REQ_SENT);
+	mad.reason = SHCA_MAD_TIMEOUT;
+	mad.local_id = 0;
+	mad.info_length = 8;
+	end_receive(&end, NOW, &mad);
+	assert_int_equal(shca_cm_state(end.conn), SHCA_CM_REQ_SENT);
+	assert_int_equal(shca_cm_dropped(end.cm), 1);
+	end_close(&end);
+}
+
 int
 main(void)
 {
@@ -571,6 +660,9 @@ main(void)
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_sidr),
+		cmocka_unit_test(test_sidr_of_others),
+		cmocka_unit_test(test_given_up),
+		cmocka_unit_test(test_given_up_by_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
