@@ -71,21 +71,19 @@ destroy_id(struct shca_ucma_call *call)
 	return shca_ucm_answer(call, command->response, &answer, sizeof(answer));
 }
 
-/** @return 0, or -EINVAL: not as long as its family says. */
-static int
-take_address(struct shca_address *to, const void *from, size_t room, size_t size)
+/** @return whether it is as long as its family says. */
+static bool
+take_address(struct shca_address *to, const struct __kernel_sockaddr_storage *from, size_t size)
 {
-	memset(to, 0, sizeof(*to));
-	memcpy(to, from, room);
-	return size == shca_address_size(to) ? 0 : -EINVAL;
+	to->storage = *from;
+	return size == shca_address_size(to);
 }
 
 /** @return whether it is one of IP (rdma_addr_size_in6()). */
 static bool
 take_ip(struct shca_address *to, const struct sockaddr_in6 *from)
 {
-	memset(to, 0, sizeof(*to));
-	memcpy(&to->in6, from, sizeof(to->in6));
+	to->in6 = *from;
 	return to->any.sa_family == AF_INET || to->any.sa_family == AF_INET6;
 }
 
@@ -108,12 +106,12 @@ bind_any(struct shca_ucma_call *call)
 	const struct rdma_ucm_bind *command = call->in;
 	struct shca_address address;
 	struct shca_id *id;
-	int ret = command->reserved != 0 || command->addr_size == 0
-		? -EINVAL
-		: take_address(&address, &command->addr, sizeof(command->addr), command->addr_size);
+	int ret;
 
-	if (ret == 0)
-		ret = shca_id_find(call->file, command->id, &id);
+	if (!take_address(&address, &command->addr, command->addr_size) ||
+		command->addr_size == 0 || command->reserved != 0)
+		return -EINVAL;
+	ret = shca_id_find(call->file, command->id, &id);
 	return ret == 0 ? shca_bind_address(id, &address) : ret;
 }
 
@@ -138,18 +136,17 @@ static int
 resolve_addr(struct shca_ucma_call *call)
 {
 	const struct rdma_ucm_resolve_addr *command = call->in;
-	struct shca_address src = { 0 }, dst = { 0 };
+	struct shca_address src, dst;
 	struct shca_id *id;
-	int ret = command->reserved != 0 || command->dst_size == 0
-		? -EINVAL
-		: take_address(
-			  &dst, &command->dst_addr, sizeof(command->dst_addr), command->dst_size);
+	int ret;
 
-	if (ret == 0 && command->src_size != 0)
-		ret = take_address(
-			&src, &command->src_addr, sizeof(command->src_addr), command->src_size);
-	if (ret == 0)
-		ret = shca_id_find(call->file, command->id, &id);
+	if (!take_address(&dst, &command->dst_addr, command->dst_size) || command->dst_size == 0 ||
+		command->reserved != 0)
+		return -EINVAL;
+	/* Without a size it may have a family all the same. */
+	if (!take_address(&src, &command->src_addr, command->src_size) && command->src_size != 0)
+		return -EINVAL;
+	ret = shca_id_find(call->file, command->id, &id);
 	return ret == 0 ? shca_bind_resolve(id, &src, &dst, command->timeout_ms) : ret;
 }
 
@@ -296,7 +293,7 @@ migrate(struct shca_ucma_call *call)
 	if (shca_user_find_inode((int32_t)command->fd, &any) != 0)
 		return -ENOENT;
 	LIST_FOREACH (from, &call->file->ucma->files, link)
-		if (inode != 0 && from->inode == inode)
+		if (from->inode == inode)
 			break;
 	if (from == NULL)
 		return -EINVAL;
@@ -336,7 +333,7 @@ static const struct {
 		ROW(rdma_ucm_init_qp_attr, sizeof(struct ib_uverbs_qp_attr), init_qp_attr),
 	[RDMA_USER_CM_CMD_GET_EVENT] =
 		ROW(rdma_ucm_get_event, offsetof(struct rdma_ucm_event_resp, reserved), get_event),
-	[RDMA_USER_CM_CMD_GET_OPTION] = { 0, 0, NULL },
+	[RDMA_USER_CM_CMD_GET_OPTION] = { .run = NULL },
 	[RDMA_USER_CM_CMD_SET_OPTION] = ROW(rdma_ucm_set_option, 0, shca_option_set),
 	[RDMA_USER_CM_CMD_NOTIFY] = ROW(rdma_ucm_notify, 0, notify),
 	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = ROW(rdma_ucm_join_ip_mcast, 4, shca_group_join_ip),

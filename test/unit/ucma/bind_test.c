@@ -117,6 +117,7 @@ test_refused(void **state)
 	const struct sockaddr_in any = { .sin_family = AF_INET };
 	const struct sockaddr_in6 any6 = { .sin6_family = AF_INET6 };
 	const sa_family_t unknown = AF_UNIX;
+	struct rdma_ucm_bind command = { .addr_size = sizeof(any), .reserved = 1 };
 	struct rig rig;
 
 	(void)state;
@@ -130,6 +131,61 @@ test_refused(void **state)
 	assert_int_equal(raw_bind(&rig, &any6, sizeof(any6), sizeof(any)), -EINVAL);
 	assert_int_equal(raw_bind(&rig, &any, sizeof(any), 0), -EINVAL);
 	assert_int_equal(raw_bind(&rig, &unknown, sizeof(unknown), 2), -EINVAL);
+	assert_int_equal(raw_bind(&rig, &unknown, sizeof(unknown), 0), -EINVAL);
+	command.id = rig_create(&rig, 1, RDMA_PS_TCP);
+	memcpy(&command.addr, &any, sizeof(any));
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_BIND, command), -EINVAL);
+	command.reserved = 0;
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_BIND, command), 0);
+	rig_close(&rig);
+}
+
+/** ucma_resolve_addr(): where to has a size, and where from may have one. */
+static void
+test_resolve_refused(void **state)
+{
+	const struct sockaddr_in one = rig_address(1, 0), two = rig_address(2, RIG_PORT);
+	static const struct {
+		uint16_t src, dst, reserved;
+		sa_family_t from, to;
+		int wanted;
+	} rows[] = {
+		{ 16, 16, 1, AF_INET, AF_INET, -EINVAL },
+		{ 16, 0, 0, AF_INET, AF_INET, -EINVAL },
+		{ 16, 0, 0, AF_INET, AF_UNIX, -EINVAL },
+		{ 16, 28, 0, AF_INET, AF_INET, -EINVAL },
+		{ 28, 16, 0, AF_INET, AF_INET, -EINVAL },
+		{ 16, 16, 0, AF_UNIX, AF_INET, -EINVAL },
+		/* rdma_bind_addr() sees that. */
+		{ 0, 16, 0, AF_UNIX, AF_INET, -EAFNOSUPPORT },
+		{ 16, 16, 0, AF_INET, AF_INET, 0 },
+		{ 0, 16, 0, 0, AF_INET, 0 },
+		{ 0, 16, 0, AF_INET, AF_INET, 0 },
+	};
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rdma_ucm_resolve_addr command = {
+			.id = rig_create(&rig, 1, RDMA_PS_TCP),
+			.timeout_ms = 1000,
+			.src_size = rows[i].src,
+			.dst_size = rows[i].dst,
+			.reserved = rows[i].reserved,
+		};
+
+		memcpy(&command.src_addr, &one, sizeof(one));
+		memcpy(&command.dst_addr, &two, sizeof(two));
+		command.src_addr.ss_family = rows[i].from;
+		command.dst_addr.ss_family = rows[i].to;
+		print_message("row %zu\n", i);
+		assert_int_equal(
+			RIG_DO(&rig, RDMA_USER_CM_CMD_RESOLVE_ADDR, command), rows[i].wanted);
+		if (rows[i].wanted == 0)
+			rig_event(&rig, RIG_ADDR_RESOLVED);
+	}
+	rig_expect_silence(&rig);
 	rig_close(&rig);
 }
 
@@ -235,19 +291,20 @@ test_af_ib(void **state)
 static void
 test_resolve(void **state)
 {
+	struct rdma_ucm_resolve_route at_once = { .timeout_ms = 0 };
 	struct rdma_ucm_event_resp event;
 	struct rig rig;
 	uint32_t id;
 
 	(void)state;
 	rig_open(&rig);
-	id = rig_create(&rig, 7, RDMA_PS_TCP);
+	at_once.id = id = rig_create(&rig, 7, RDMA_PS_TCP);
 	assert_int_equal(rig_route(&rig, id), -EINVAL);
 	assert_int_equal(rig_resolve(&rig, id, 1, 2, RIG_PORT), 0);
 	assert_int_equal(rig_resolve(&rig, id, 1, 2, RIG_PORT), -EINVAL);
 	event = rig_event(&rig, RIG_ADDR_RESOLVED);
 	assert_int_equal(event.uid, 7);
-	assert_int_equal(event.status, 0);
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_RESOLVE_ROUTE, at_once), -EINVAL);
 	assert_int_equal(rig_connect(&rig, id, 1, ""), -EINVAL);
 	assert_int_equal(rig_route(&rig, id), 0);
 	rig_event(&rig, RIG_ROUTE_RESOLVED);
@@ -561,6 +618,7 @@ main(void)
 		cmocka_unit_test(test_conflicts_of_any),
 		cmocka_unit_test(test_reuse),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_resolve_refused),
 		cmocka_unit_test(test_ip),
 		cmocka_unit_test(test_link_local),
 		cmocka_unit_test(test_af_ib),

@@ -43,6 +43,70 @@ test_malformed(void **state)
 	rig_close(&rig);
 }
 
+/** The least room for an answer, and what a command of zeros is answered with that has it. */
+static void
+test_room(void **state)
+{
+	static const struct {
+		uint32_t number;
+		uint16_t in, out;
+		int wanted;
+	} rows[] = {
+		{ RDMA_USER_CM_CMD_CREATE_ID, sizeof(struct rdma_ucm_create_id), 4, -EINVAL },
+		{ RDMA_USER_CM_CMD_DESTROY_ID, sizeof(struct rdma_ucm_destroy_id), 4, -ENOENT },
+		{ RDMA_USER_CM_CMD_BIND_IP, sizeof(struct rdma_ucm_bind_ip), 0, -EINVAL },
+		{ RDMA_USER_CM_CMD_RESOLVE_IP, sizeof(struct rdma_ucm_resolve_ip), 0, -EINVAL },
+		{ RDMA_USER_CM_CMD_RESOLVE_ROUTE, sizeof(struct rdma_ucm_resolve_route), 0,
+			-ENOENT },
+		{ RDMA_USER_CM_CMD_QUERY_ROUTE, sizeof(struct rdma_ucm_query),
+			offsetof(struct rdma_ucm_query_route_resp, ibdev_index), -ENOENT },
+		{ RDMA_USER_CM_CMD_CONNECT, offsetof(struct rdma_ucm_connect, ece), 0, -EINVAL },
+		{ RDMA_USER_CM_CMD_LISTEN, sizeof(struct rdma_ucm_listen), 0, -ENOENT },
+		{ RDMA_USER_CM_CMD_ACCEPT, offsetof(struct rdma_ucm_accept, ece), 0, -ENOENT },
+		{ RDMA_USER_CM_CMD_REJECT, sizeof(struct rdma_ucm_reject), 0, -ENOENT },
+		{ RDMA_USER_CM_CMD_DISCONNECT, sizeof(struct rdma_ucm_disconnect), 0, -ENOENT },
+		{ RDMA_USER_CM_CMD_INIT_QP_ATTR, sizeof(struct rdma_ucm_init_qp_attr),
+			sizeof(struct ib_uverbs_qp_attr), -ENOENT },
+		{ RDMA_USER_CM_CMD_GET_EVENT, sizeof(struct rdma_ucm_get_event),
+			offsetof(struct rdma_ucm_event_resp, reserved), -EAGAIN },
+		{ RDMA_USER_CM_CMD_GET_OPTION, 0, 0, -ENOSYS },
+		{ RDMA_USER_CM_CMD_SET_OPTION, sizeof(struct rdma_ucm_set_option), 0, -ENOENT },
+		{ RDMA_USER_CM_CMD_NOTIFY, sizeof(struct rdma_ucm_notify), 0, -ENOENT },
+		{ RDMA_USER_CM_CMD_JOIN_IP_MCAST, sizeof(struct rdma_ucm_join_ip_mcast), 4,
+			-EINVAL },
+		{ RDMA_USER_CM_CMD_LEAVE_MCAST, sizeof(struct rdma_ucm_destroy_id), 4, -ENOENT },
+		{ RDMA_USER_CM_CMD_MIGRATE_ID, sizeof(struct rdma_ucm_migrate_id), 4, -EINVAL },
+		{ RDMA_USER_CM_CMD_QUERY, sizeof(struct rdma_ucm_query), 0, -ENOENT },
+		{ RDMA_USER_CM_CMD_BIND, sizeof(struct rdma_ucm_bind), 0, -EINVAL },
+		{ RDMA_USER_CM_CMD_RESOLVE_ADDR, sizeof(struct rdma_ucm_resolve_addr), 0, -EINVAL },
+		{ RDMA_USER_CM_CMD_JOIN_MCAST, sizeof(struct rdma_ucm_join_mcast), 4, -EINVAL },
+	};
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const size_t length = sizeof(struct rdma_ucm_cmd_hdr) + rows[i].in;
+
+		print_message("command %u\n", rows[i].number);
+		assert_int_equal(
+			raw(&rig, rows[i].number, rows[i].in, rows[i].out, length), rows[i].wanted);
+		/* Bytes behind it do no harm. */
+		assert_int_equal(raw(&rig, rows[i].number, rows[i].in, rows[i].out, length + 1),
+			rows[i].wanted);
+		if (rows[i].out != 0)
+			assert_int_equal(
+				raw(&rig, rows[i].number, rows[i].in, rows[i].out - 1, length),
+				-ENOSPC);
+		if (rows[i].in != 0)
+			assert_int_equal(
+				raw(&rig, rows[i].number, rows[i].in - 1, rows[i].out, length),
+				-EINVAL);
+	}
+	assert_int_equal(shca_ucma_write(rig.ucma, rig.fd, (const void *)8, 32), -EFAULT);
+	rig_close(&rig);
+}
+
 static void
 test_whose(void **state)
 {
@@ -244,6 +308,15 @@ test_migrate(void **state)
 	assert_int_equal(
 		rig_do(&rig, RDMA_USER_CM_CMD_MIGRATE_ID, &command, sizeof(command), 4), -EINVAL);
 	command.fd = (uint32_t)from;
+	command.id++;
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_MIGRATE_ID, &command, sizeof(command), 4), -ENOENT);
+	command.id--;
+	command.response = 8;
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_MIGRATE_ID, &command, sizeof(command), 4), -EFAULT);
+	assert_false(rig_is_readable(&rig));
+	command.response = (uintptr_t)&answer;
 	assert_int_equal(
 		rig_do(&rig, RDMA_USER_CM_CMD_MIGRATE_ID, &command, sizeof(command), 4), 0);
 	assert_int_equal(answer.events_reported, 0);
@@ -425,6 +498,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_whose),
 		cmocka_unit_test(test_bad_addresses_of_answers),
 		cmocka_unit_test(test_query),

@@ -69,6 +69,7 @@ test_established_last(void **state)
 static void
 test_disconnect(void **state)
 {
+	struct rdma_ucm_event_resp event;
 	uint32_t client, server;
 	struct rig rig;
 
@@ -79,11 +80,15 @@ test_disconnect(void **state)
 	rig_event(&rig, RIG_ESTABLISHED);
 	assert_int_equal(rig_disconnect(&rig, client), 0);
 	shca_ucma_step(rig.ucma);
-	assert_int_equal(rig_event(&rig, RIG_DISCONNECTED).uid, ACCEPTED);
+	event = rig_event(&rig, RIG_DISCONNECTED);
+	assert_int_equal(event.uid, ACCEPTED);
+	assert_int_equal(event.status, 0);
 	rig_expect_silence(&rig);
 	assert_int_equal(rig_disconnect(&rig, server), 0);
 	shca_ucma_step(rig.ucma);
-	assert_int_equal(rig_event(&rig, RIG_DISCONNECTED).uid, CLIENT);
+	event = rig_event(&rig, RIG_DISCONNECTED);
+	assert_int_equal(event.uid, CLIENT);
+	assert_int_equal(event.status, 0);
 	assert_int_equal(rig_disconnect(&rig, server), 0);
 	rig_expect_silence(&rig);
 	assert_int_equal(rig_destroy(&rig, server), 2);

@@ -242,6 +242,9 @@ rig_event(struct rig *rig, uint32_t wanted)
 		rig_do(rig, RDMA_USER_CM_CMD_GET_EVENT, &command, sizeof(command), sizeof(answer)),
 		0);
 	assert_int_equal(answer.event, wanted);
+	if (wanted != RIG_ADDR_ERROR && wanted != RIG_UNREACHABLE && wanted != RIG_REJECTED &&
+		wanted != RIG_DISCONNECTED)
+		assert_int_equal(answer.status, 0);
 	return answer;
 }
 
