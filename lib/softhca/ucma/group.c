@@ -58,7 +58,7 @@ struct wish {
 static int
 join(struct shca_ucma_call *call, const struct wish *wish)
 {
-	struct rdma_ucm_create_id_resp answer = { 0 };
+	struct rdma_ucm_create_id_resp answer;
 	struct shca_ucma_group *group;
 	struct shca_id *id;
 	int ret = shca_id_find(call->file, wish->id, &id);
@@ -67,7 +67,7 @@ join(struct shca_ucma_call *call, const struct wish *wish)
 		return ret;
 	/* rdma_join_multicast() */
 	if (!id->has_gid || (id->state != SHCA_ID_BOUND && id->state != SHCA_ID_ADDR_RESOLVED) ||
-		id->is_passive || !shca_id_is_ud(id) || !shca_address_is_multicast(&wish->address))
+		!shca_id_is_ud(id) || !shca_address_is_multicast(&wish->address))
 		return -EINVAL;
 	/* cma_iboe_join_multicast() has IGMP for RoCE v2, and nothing for IPv6 */
 	if (wish->address.any.sa_family != AF_INET && id->gid.is_v2)
@@ -136,7 +136,7 @@ int
 shca_group_leave(struct shca_ucma_call *call)
 {
 	const struct rdma_ucm_destroy_id *command = call->in;
-	struct rdma_ucm_destroy_id_resp answer = { 0 };
+	struct rdma_ucm_destroy_id_resp answer;
 	struct shca_ucma *ucma = call->file->ucma;
 	struct shca_ucma_group *group = shca_idtable_get(&ucma->groups, command->id);
 

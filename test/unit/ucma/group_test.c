@@ -7,6 +7,7 @@
 
 enum {
 	UID = 1,
+	GROUP_UID = 0x55,
 };
 
 static const struct sockaddr_in group4 = { .sin_family = AF_INET,
@@ -19,7 +20,7 @@ test_group(void **state)
 	struct rdma_ucm_destroy_id_resp gone = { .events_reported = 99 };
 	struct rdma_ucm_join_mcast command = {
 		.response = (uintptr_t)&answer,
-		.uid = 0x55,
+		.uid = GROUP_UID,
 		.addr_size = sizeof(struct sockaddr_in),
 	};
 	struct rdma_ucm_destroy_id leave = { .response = (uintptr_t)&gone };
@@ -39,7 +40,7 @@ test_group(void **state)
 	assert_int_equal(
 		rig_do(&rig, RDMA_USER_CM_CMD_JOIN_MCAST, &command, sizeof(command), 4), 0);
 	event = rig_event(&rig, RIG_MULTICAST_JOIN);
-	assert_int_equal(event.uid, 0x55);
+	assert_int_equal(event.uid, GROUP_UID);
 	assert_int_equal(event.id, answer.id);
 	assert_int_equal(event.param.ud.qp_num, 0xffffff);
 	assert_int_equal(event.param.ud.qkey, 0x01234567);
@@ -74,6 +75,10 @@ test_group(void **state)
 static void
 test_way(void **state)
 {
+	static const uint8_t gids[2][16] = {
+		{ [10] = 0xff, 0xff, 0xe0, 1, 2, 3 },
+		{ 0xff, 0x0e, [10] = 0xff, 0xff, 0xe0, 1, 2, 3 },
+	};
 	const uint8_t tos = 0x68;
 
 	(void)state;
@@ -98,11 +103,167 @@ test_way(void **state)
 		assert_int_equal(event.param.ud.ah_attr.grh.traffic_class, 0);
 		assert_int_equal(event.param.ud.ah_attr.grh.hop_limit, i == 0 ? 64 : 1);
 		/* 224.1.2.3 mapped, or in ff0e::/16 */
-		assert_int_equal(event.param.ud.ah_attr.grh.dgid[0], i == 0 ? 0 : 0xff);
-		assert_int_equal(event.param.ud.ah_attr.grh.dgid[1], i == 0 ? 0 : 0x0e);
-		assert_int_equal(event.param.ud.ah_attr.grh.dgid[11], 0xff);
+		assert_memory_equal(event.param.ud.ah_attr.grh.dgid, gids[i], 16);
 		rig_close(&rig);
 	}
+}
+
+static int
+join(struct rig *rig, uint32_t id, const void *address, uint16_t size, uint16_t flags,
+	uint32_t *number)
+{
+	struct rdma_ucm_create_id_resp answer = { .id = 99 };
+	struct rdma_ucm_join_mcast command = {
+		.response = (uintptr_t)&answer,
+		.uid = GROUP_UID,
+		.id = id,
+		.addr_size = size,
+		.join_flags = flags,
+	};
+	int ret;
+
+	memcpy(&command.addr, address, sizeof(struct sockaddr_in));
+	ret = rig_do(rig, RDMA_USER_CM_CMD_JOIN_MCAST, &command, sizeof(command), 4);
+	*number = answer.id;
+	return ret;
+}
+
+static int
+leave(struct rig *rig, uint32_t number, uint32_t *nb_reported)
+{
+	struct rdma_ucm_destroy_id_resp answer = { .events_reported = 99 };
+	const struct rdma_ucm_destroy_id command = {
+		.response = (uintptr_t)&answer,
+		.id = number,
+	};
+	const int ret = rig_do(rig, RDMA_USER_CM_CMD_LEAVE_MCAST, &command, sizeof(command), 4);
+
+	*nb_reported = answer.events_reported;
+	return ret;
+}
+
+/** Addresses with a size, flags, and identifiers that may join. */
+static void
+test_refused(void **state)
+{
+	const struct sockaddr_in unknown = { .sin_family = AF_UNIX };
+	const uint16_t size = sizeof(group4);
+	uint32_t number, id;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	id = rig_create(&rig, UID, RDMA_PS_UDP);
+	assert_int_equal(rig_bind(&rig, id, 1, 0), 0);
+	assert_int_equal(join(&rig, id, &group4, 0, 0, &number), -EINVAL);
+	assert_int_equal(join(&rig, id, &group4, size + 1, 0, &number), -EINVAL);
+	assert_int_equal(join(&rig, id, &unknown, 0, 0, &number), -EINVAL);
+	assert_int_equal(join(&rig, id, &group4, size, 2, &number), -EINVAL);
+	assert_int_equal(join(&rig, id + 1, &group4, size, 0, &number), -ENOENT);
+	assert_int_equal(number, 99);
+	/* Only to send (RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER) */
+	assert_int_equal(join(&rig, id, &group4, size, 1, &number), 0);
+	rig_event(&rig, RIG_MULTICAST_JOIN);
+	/* Of connections, and of no port */
+	id = rig_create(&rig, UID, RDMA_PS_TCP);
+	assert_int_equal(rig_bind(&rig, id, 1, 0), 0);
+	assert_int_equal(join(&rig, id, &group4, size, 0, &number), -EINVAL);
+	id = rig_create(&rig, UID, RDMA_PS_UDP);
+	assert_int_equal(rig_bind_any(&rig, id, 0), 0);
+	assert_int_equal(join(&rig, id, &group4, size, 0, &number), -EINVAL);
+	rig_expect_silence(&rig);
+	rig_close(&rig);
+}
+
+/** The command of old */
+static void
+test_ip(void **state)
+{
+	struct rdma_ucm_create_id_resp answer;
+	struct rdma_ucm_join_ip_mcast command = {
+		.response = (uintptr_t)&answer,
+		.uid = GROUP_UID,
+	};
+	const sa_family_t families[] = { 0, AF_UNIX, 27 };
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	command.id = rig_create(&rig, UID, RDMA_PS_UDP);
+	assert_int_equal(rig_bind(&rig, command.id, 1, 0), 0);
+	memcpy(&command.addr, &group4, sizeof(group4));
+	for (unsigned int i = 0; i < 3; i++) {
+		command.addr.sin6_family = families[i];
+		assert_int_equal(
+			rig_do(&rig, RDMA_USER_CM_CMD_JOIN_IP_MCAST, &command, sizeof(command), 4),
+			-EINVAL);
+	}
+	command.addr.sin6_family = AF_INET;
+	assert_int_equal(
+		rig_do(&rig, RDMA_USER_CM_CMD_JOIN_IP_MCAST, &command, sizeof(command), 4), 0);
+	assert_int_equal(rig_event(&rig, RIG_MULTICAST_JOIN).uid, GROUP_UID);
+	/* What cannot be answered is not joined. */
+	command.response = 8;
+	assert_int_equal(rig_do(&rig, RDMA_USER_CM_CMD_JOIN_IP_MCAST, &command, sizeof(command), 4),
+		-EFAULT);
+	rig_expect_silence(&rig);
+	assert_int_equal(rig_destroy(&rig, command.id), 1);
+	rig_close(&rig);
+}
+
+/** With a group go its events, and no others. */
+static void
+test_leave(void **state)
+{
+	const uint16_t size = sizeof(group4);
+	uint32_t id, first, second, nb, other;
+	struct rig rig;
+	int own, another;
+
+	(void)state;
+	rig_open(&rig);
+	id = rig_create(&rig, UID, RDMA_PS_UDP);
+	assert_int_equal(rig_resolve(&rig, id, 1, 2, RIG_PORT), 0);
+	assert_int_equal(join(&rig, id, &group4, size, 0, &first), 0);
+	assert_int_equal(join(&rig, id, &group4, size, 0, &second), 0);
+	other = rig_create(&rig, UID + 1, RDMA_PS_UDP);
+	assert_int_equal(rig_resolve(&rig, other, 1, 2, RIG_PORT), 0);
+	assert_int_not_equal(first, second);
+	/* By another descriptor it is another's. */
+	own = rig.fd;
+	rig.fd = another = shca_ucma_open(rig.ucma, true);
+	assert_int_equal(leave(&rig, first, &nb), -EINVAL);
+	close(another);
+	rig.fd = own;
+	assert_int_equal(leave(&rig, first, &nb), 0);
+	assert_int_equal(nb, 0);
+	assert_int_equal(leave(&rig, first, &nb), -ENOENT);
+	assert_int_equal(rig_event(&rig, RIG_ADDR_RESOLVED).id, id);
+	assert_int_equal(rig_event(&rig, RIG_MULTICAST_JOIN).id, second);
+	assert_int_equal(rig_event(&rig, RIG_ADDR_RESOLVED).id, other);
+	rig_expect_silence(&rig);
+	assert_int_equal(leave(&rig, second, &nb), 0);
+	assert_int_equal(nb, 1);
+	assert_int_equal(rig_destroy(&rig, id), 2);
+	rig_close(&rig);
+}
+
+/** An identifier goes, and its groups with it: their numbers are nobody's. */
+static void
+test_goes(void **state)
+{
+	uint32_t id, number, nb;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	id = rig_create(&rig, UID, RDMA_PS_UDP);
+	assert_int_equal(rig_bind(&rig, id, 1, 0), 0);
+	assert_int_equal(join(&rig, id, &group4, sizeof(group4), 0, &number), 0);
+	assert_int_equal(rig_destroy(&rig, id), 0);
+	rig_expect_silence(&rig);
+	assert_int_equal(leave(&rig, number, &nb), -ENOENT);
+	rig_close(&rig);
 }
 
 int
@@ -111,6 +272,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_way),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_ip),
+		cmocka_unit_test(test_leave),
+		cmocka_unit_test(test_goes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
