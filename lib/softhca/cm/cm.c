@@ -188,12 +188,11 @@ static void
 reject_for_timeout(struct shca_cm_conn *conn)
 {
 	struct shca_mad rej = { .reason = SHCA_MAD_TIMEOUT };
-	const uint64_t guid =
-		conn->was_sent && conn->sent.kind == SHCA_MAD_REQ ? conn->sent.ca_guid : 0;
+	const uint64_t guid = conn->sent.ca_guid;
 
-	for (unsigned int i = 0; guid != 0 && i < sizeof(guid); i++)
+	rej.info_length = sizeof(guid);
+	for (unsigned int i = 0; i < sizeof(guid); i++)
 		rej.info[i] = (uint8_t)(guid >> (56 - 8 * i));
-	rej.info_length = guid != 0 ? sizeof(guid) : 0;
 	shca_cm_reject(conn, &rej);
 }
 

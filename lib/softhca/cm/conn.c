@@ -93,7 +93,6 @@ void
 shca_conn_prepare(struct shca_cm_conn *conn, const struct shca_mad *mad)
 {
 	conn->sent = *mad;
-	conn->was_sent = true;
 	conn->sent.local_id = conn->local_id;
 	conn->sent.remote_id = conn->remote_id;
 	/* 12.6.1: answers have the transaction of the REQ. */
@@ -120,7 +119,7 @@ shca_conn_send_kind(struct shca_cm_conn *conn, enum shca_mad_kind kind, const ui
 void
 shca_conn_send_again(struct shca_cm_conn *conn, enum shca_mad_kind kind)
 {
-	if (conn->was_sent && conn->sent.kind == kind)
+	if (conn->sent.kind == kind)
 		conn->cm->ops.send(conn->cm->ops.arg, &conn->path, &conn->sent);
 	else
 		conn->cm->dropped++;

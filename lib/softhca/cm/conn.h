@@ -30,8 +30,7 @@ struct shca_cm_conn {
 	unsigned int retries; /* left for it */
 	uint8_t max_retries;
 	uint64_t deadline;
-	struct shca_mad sent; /* the last message, to be sent again */
-	bool was_sent;
+	struct shca_mad sent; /* the last message, to be sent again; kind 0: there is none */
 };
 
 struct shca_cm {

@@ -93,6 +93,57 @@ test_ids(void **state)
 	end_close(&end);
 }
 
+/** However many there are, each is found by its ID. */
+static void
+test_many(void **state)
+{
+	enum {
+		NB = 200
+	};
+	struct shca_cm_conn *conns[NB];
+	uint32_t ids[NB];
+	struct end end;
+
+	(void)state;
+	end_open(&end);
+	for (unsigned int i = 0; i < NB; i++) {
+		end.nb_sent = 0;
+		ask(&end, SHCA_MAD_REQ);
+		conns[i] = end.conn;
+		ids[i] = end.sent[0].local_id;
+	}
+	for (unsigned int i = 0; i < NB; i++) {
+		end.nb_sent = 1;
+		end.sent[0].local_id = ids[i];
+		come(&end, SHCA_MAD_REJ, SHCA_MAD_ABOUT_REQ);
+		assert_int_equal(shca_cm_state(conns[i]), SHCA_CM_IDLE);
+		if (i + 1 < NB)
+			assert_int_equal(shca_cm_state(conns[i + 1]), SHCA_CM_REQ_SENT);
+	}
+	end_close(&end);
+}
+
+/** 0 is no ID, whatever the manager makes its own of. */
+static void
+test_id_of_zero(void **state)
+{
+	struct end end = { .nb_sent = 0 };
+	const struct shca_cm_ops ops = {
+		.send = end_send,
+		.request = end_request,
+		.event = end_event,
+		.arg = &end,
+		.id_operand = 1 << 20,
+	};
+
+	(void)state;
+	end.cm = shca_cm_create(&ops);
+	assert_non_null(end.cm);
+	ask(&end, SHCA_MAD_REQ);
+	assert_int_not_equal(end.sent[0].local_id, 0);
+	end_close(&end);
+}
+
 /** Everything but a request is refused in state IDLE; some of it in others. */
 static void
 test_wrong_state(void **state)
@@ -284,26 +335,22 @@ test_refusal_of_ours(void **state)
 static void
 test_timeout_of_ours(void **state)
 {
-	static const uint8_t guid[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	static const uint8_t info[SHCA_MAD_INFO_MAX] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct shca_mad mad = req;
+	struct end end;
 
 	(void)state;
-	for (unsigned int i = 0; i < 2; i++) {
-		struct shca_mad mad = req;
-		struct end end;
-
-		mad.ca_guid = i == 0 ? UINT64_C(0x0102030405060708) : 0;
-		end_open(&end);
-		assert_int_equal(shca_cm_request(end.cm, NOW, &end_path, &mad, &end, &end.conn), 0);
-		assert_memory_equal(shca_cm_path(end.conn), &end_path, sizeof(end_path));
-		shca_cm_release(end.conn, NOW);
-		assert_int_equal(end.nb_sent, 2);
-		assert_int_equal(end.sent[1].kind, SHCA_MAD_REJ);
-		assert_int_equal(end.sent[1].reason, SHCA_MAD_TIMEOUT);
-		assert_int_equal(end.sent[1].info_length, i == 0 ? sizeof(guid) : 0);
-		if (i == 0)
-			assert_memory_equal(end.sent[1].info, guid, sizeof(guid));
-		end_close(&end);
-	}
+	mad.ca_guid = UINT64_C(0x0102030405060708);
+	end_open(&end);
+	assert_int_equal(shca_cm_request(end.cm, NOW, &end_path, &mad, &end, &end.conn), 0);
+	assert_memory_equal(shca_cm_path(end.conn), &end_path, sizeof(end_path));
+	shca_cm_release(end.conn, NOW);
+	assert_int_equal(end.nb_sent, 2);
+	assert_int_equal(end.sent[1].kind, SHCA_MAD_REJ);
+	assert_int_equal(end.sent[1].reason, SHCA_MAD_TIMEOUT);
+	assert_int_equal(end.sent[1].info_length, 8);
+	assert_memory_equal(end.sent[1].info, info, sizeof(info));
+	end_close(&end);
 }
 
 static void
@@ -437,6 +484,26 @@ test_xrc(void **state)
 	end_close(&end);
 }
 
+/** An extended transport is none of RC's (12.6.5). */
+static void
+test_no_xrc(void **state)
+{
+	const struct shca_mad rep = { .kind = SHCA_MAD_REP, .qpn = QPN_HERE };
+	struct shca_mad mad = req;
+	struct end end;
+
+	(void)state;
+	mad.transport = SHCA_MAD_RC;
+	mad.extended_transport = 1;
+	mad.local_id = ID_THERE;
+	end_open(&end);
+	end_receive(&end, NOW, &mad);
+	assert_int_equal(shca_cm_reply(end.requested, NOW, &rep), 0);
+	assert_int_equal(end.sent[0].qpn, QPN_HERE);
+	assert_int_equal(end.sent[0].eecn, 0);
+	end_close(&end);
+}
+
 /** A DREP is of the transaction of its DREQ (13.4.6.4). */
 static void
 test_drep_transaction(void **state)
@@ -470,6 +537,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ids),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_id_of_zero),
 		cmocka_unit_test(test_wrong_state),
 		cmocka_unit_test(test_notify),
 		cmocka_unit_test(test_no_answer),
@@ -481,6 +550,7 @@ main(void)
 		cmocka_unit_test(test_release),
 		cmocka_unit_test(test_release_replied),
 		cmocka_unit_test(test_xrc),
+		cmocka_unit_test(test_no_xrc),
 		cmocka_unit_test(test_drep_transaction),
 	};
 
