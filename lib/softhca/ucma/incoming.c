@@ -26,13 +26,13 @@ read_request(const struct shca_mad *mad, struct request *request)
 	request->service_id = mad->service_id;
 	request->has_ip = shca_ip_is_service(mad->service_id) &&
 		shca_ip_read(mad->private_data, &request->ip) == 0;
-	if (!request->has_ip || request->ip.version != 4)
-		return;
-	/* The form in which GIDs have it. */
-	memset(request->ip.src, 0, 10);
-	memset(request->ip.src + 10, 0xff, 2);
-	memset(request->ip.dst, 0, 10);
-	memset(request->ip.dst + 10, 0xff, 2);
+}
+
+/** Of IP; IPv4's addresses are the last bytes of a GID. */
+static sa_family_t
+family_of(const struct request *request)
+{
+	return request->ip.version == 4 ? AF_INET : AF_INET6;
 }
 
 /** core/cm.c cm_find_listen(): one for any address listens at each device. */
@@ -48,8 +48,8 @@ serves(const struct shca_id *id, const struct request *request)
 static bool
 listens(const struct shca_id *id, const struct request *request)
 {
-	uint8_t host[SHCA_UCMA_GID_BYTES];
 	const int family = id->src.any.sa_family;
+	struct shca_address dst;
 
 	if (family == AF_IB)
 		return true;
@@ -57,19 +57,24 @@ listens(const struct shca_id *id, const struct request *request)
 		return false;
 	if (shca_address_is_any(&id->src) && !id->is_afonly)
 		return true;
-	if ((family == AF_INET) != (request->ip.version == 4))
+	dst.any.sa_family = family_of(request);
+	if (family != dst.any.sa_family)
 		return false;
-	shca_address_to_gid(&id->src, host);
-	return shca_address_is_any(&id->src) || memcmp(host, request->ip.dst, sizeof(host)) == 0;
+	shca_address_from_gid(&dst, request->ip.dst);
+	return shca_address_is_any(&id->src) || shca_address_is_same(&id->src, &dst);
+}
+
+static uint8_t
+type_of(const struct shca_mad *mad)
+{
+	return mad->kind == SHCA_MAD_SIDR_REQ ? IB_UVERBS_QPT_UD : shca_connect_type_asked(mad);
 }
 
 /** cma_ib_check_req_qp_type() */
 static bool
 is_of_type(const struct shca_id *listener, const struct shca_mad *mad)
 {
-	if (mad->kind == SHCA_MAD_SIDR_REQ || listener->qp_type == 0)
-		return shca_id_is_ud(listener) == (mad->kind == SHCA_MAD_SIDR_REQ);
-	return listener->qp_type == shca_connect_type_asked(mad);
+	return listener->qp_type == 0 || listener->qp_type == type_of(mad);
 }
 
 /** Who listens at the very address comes before who listens at all. @param[out] is_served somebody
@@ -95,17 +100,16 @@ static void
 take_addresses(struct shca_id *id, const struct shca_id *listener, const struct request *request,
 	const struct shca_cm_path *path)
 {
-	const sa_family_t family = !request->has_ip || listener->src.any.sa_family == AF_IB ? AF_IB
-		: request->ip.version == 4 ? AF_INET
-					   : AF_INET6;
+	/* Without a header only such a one listens. */
+	const bool is_ib = listener->src.any.sa_family == AF_IB;
 
-	id->src = (struct shca_address){ .any.sa_family = family };
+	id->src = (struct shca_address){ .any.sa_family = is_ib ? AF_IB : family_of(request) };
 	id->dst = id->src;
-	shca_address_from_gid(&id->src, family == AF_IB ? path->local : request->ip.dst);
-	shca_address_from_gid(&id->dst, family == AF_IB ? path->remote : request->ip.src);
+	shca_address_from_gid(&id->src, is_ib ? path->local : request->ip.dst);
+	shca_address_from_gid(&id->dst, is_ib ? path->remote : request->ip.src);
 	shca_address_set_port(&id->src, listener->space, shca_address_port(&listener->src));
-	shca_address_set_port(
-		&id->dst, listener->space, request->has_ip ? request->ip.src_port : 0);
+	if (!is_ib)
+		shca_address_set_port(&id->dst, listener->space, request->ip.src_port);
 }
 
 static void
@@ -190,7 +194,7 @@ shca_connect_on_request(
 	if (listener->backlog == 0 || shca_id_create(listener->file, &id) != 0)
 		return NULL;
 	id->space = listener->space;
-	id->qp_type = listener->qp_type;
+	id->qp_type = type_of(mad);
 	id->has_ack_timeout = listener->has_ack_timeout;
 	id->ack_timeout = listener->ack_timeout;
 	id->is_passive = true;
@@ -209,7 +213,8 @@ shca_connect_on_request(
 	}
 	event->request = id;
 	event->answer.id = id->number;
-	at = request.has_ip && listener->src.any.sa_family != AF_IB ? SHCA_IP_BYTES : 0;
+	/* cma_user_data_offset() */
+	at = listener->src.any.sa_family != AF_IB ? SHCA_IP_BYTES : 0;
 	if (shca_id_is_ud(id))
 		put_private(event->answer.param.ud.private_data,
 			&event->answer.param.ud.private_data_len, mad, at);

@@ -368,6 +368,9 @@ test_types(void **state)
 		assert_int_equal(rig_route(&rig, client), 0);
 		rig_event(&rig, RIG_ROUTE_RESOLVED);
 		assert_int_equal(rig_connect(&rig, client, QPN_CLIENT, ""), rows[i].wanted);
+		/* Only XRC's is a transport of those (annex A14). */
+		assert_int_equal(rig.req.extended_transport,
+			rows[i].wanted == 0 && rows[i].client == IB_UVERBS_QPT_XRC_INI);
 		shca_ucma_step(rig.ucma);
 		if (rows[i].wanted == 0)
 			assert_int_equal(
@@ -479,10 +482,10 @@ test_ud_without_parameters(void **state)
 static void
 test_ud_of_another_qkey(void **state)
 {
-	static const uint32_t theirs[] = { 0x01234567, 0x89abcdef };
+	static const uint32_t theirs[] = { 0x01234567, 0x89abcdef, 0 };
 
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		struct rdma_ucm_create_id_resp answer;
 		struct rdma_ucm_join_mcast join = {
 			.response = (uintptr_t)&answer,
@@ -495,6 +498,7 @@ test_ud_of_another_qkey(void **state)
 		uint32_t server;
 
 		rig_open(&rig);
+		rig.changes_qkey = true;
 		rig.qkey = theirs[i];
 		rig_listener(&rig, SERVER, RDMA_PS_UDP, 3);
 		join.id = rig_create(&rig, CLIENT, RDMA_PS_UDP);

@@ -122,6 +122,7 @@ test_ud(void **state)
 
 	(void)state;
 	rig_open(&rig);
+	rig.changes_qkey = true;
 	rig.qkey = 0x89abcdef;
 	rig_listener(&rig, SERVER, RDMA_PS_UDP, 1);
 	client = rig_caller(&rig, CLIENT, RDMA_PS_UDP);

@@ -43,8 +43,10 @@ struct rig {
 	int reach;                /* what is said of the other side's MAC */
 	uint8_t more_delay;       /* until an ACK, of mlx5_1 */
 	struct shca_mad req, rep; /* the last ones */
-	uint32_t qkey;            /* of SIDR_REPs; 0: the right one */
-	bool is_v1;               /* all GIDs are RoCE v1's */
+	struct shca_mad last;     /* of any kind */
+	bool changes_qkey;        /* of SIDR_REPs, to: */
+	uint32_t qkey;
+	bool is_v1; /* all GIDs are RoCE v1's */
 };
 
 /** Keep what a REQ and a REP say. */
@@ -54,6 +56,7 @@ rig_keep(struct rig *rig, const uint8_t *bytes)
 	struct shca_mad mad;
 
 	assert_int_equal(shca_mad_read(bytes, SHCA_MAD_BYTES, &mad), 0);
+	rig->last = mad;
 	if (mad.kind == SHCA_MAD_REQ)
 		rig->req = mad;
 	else if (mad.kind == SHCA_MAD_REP)
@@ -112,7 +115,7 @@ rig_send(void *arg, const struct shca_ucma_gid *gid, const uint8_t *remote, cons
 	rig->nb_sent++;
 	rig_keep(rig, bytes);
 	assert_int_equal(shca_mad_read(bytes, SHCA_MAD_BYTES, &mad), 0);
-	if (mad.kind == SHCA_MAD_SIDR_REP && rig->qkey != 0) {
+	if (mad.kind == SHCA_MAD_SIDR_REP && rig->changes_qkey) {
 		mad.qkey = rig->qkey;
 		shca_mad_write(&mad, changed);
 		bytes = changed;
