@@ -255,6 +255,75 @@ test_option_of_a_listener(void **state)
 	rig_close(&rig);
 }
 
+/** rdma_set_reuseaddr(), rdma_set_afonly(): what may be set when. */
+static void
+test_options_by_state(void **state)
+{
+	enum {
+		IDLE,
+		BOUND,
+		RESOLVED,
+		LISTENS,
+		NB
+	};
+	static const struct {
+		uint32_t name;
+		int value;
+		int wanted[NB];
+	} rows[] = {
+		{ RDMA_OPTION_ID_REUSEADDR, 0, { 0, -EINVAL, -EINVAL, -EINVAL } },
+		{ RDMA_OPTION_ID_REUSEADDR, 1, { 0, 0, 0, -EINVAL } },
+		{ RDMA_OPTION_ID_REUSEADDR, 2, { 0, 0, 0, -EINVAL } },
+		{ RDMA_OPTION_ID_AFONLY, 0, { 0, 0, -EINVAL, -EINVAL } },
+		{ RDMA_OPTION_ID_AFONLY, 1, { 0, 0, -EINVAL, -EINVAL } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (unsigned int at = IDLE; at < NB; at++) {
+			struct rig rig;
+			uint32_t id;
+
+			rig_open(&rig);
+			id = rig_create(&rig, 1, RDMA_PS_TCP);
+			if (at != IDLE)
+				assert_int_equal(rig_bind(&rig, id, 1, RIG_PORT), 0);
+			if (at == RESOLVED)
+				assert_int_equal(rig_resolve(&rig, id, 1, 2, RIG_PORT), 0);
+			if (at == LISTENS)
+				assert_int_equal(rig_listen(&rig, id, 1), 0);
+			assert_int_equal(
+				rig_option(&rig, id, rows[i].name, &rows[i].value, sizeof(int)),
+				rows[i].wanted[at]);
+			rig_close(&rig);
+		}
+}
+
+/** Values are as long as they are, and where the program says. */
+static void
+test_option_values(void **state)
+{
+	static uint8_t value[4097];
+	struct rdma_ucm_set_option command = {
+		.optval = (uintptr_t)value,
+		.level = RDMA_OPTION_IB,
+		.optname = RDMA_OPTION_IB_PATH,
+		.optlen = 4096,
+	};
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	command.id = rig_create(&rig, 1, RDMA_PS_TCP);
+	assert_int_equal(
+		rig_option(&rig, command.id, RDMA_OPTION_ID_TOS, (const void *)8, 1), -EFAULT);
+	command.level = 9;
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_SET_OPTION, command), -ENOSYS);
+	command.optlen++;
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_SET_OPTION, command), -EINVAL);
+	rig_close(&rig);
+}
+
 /** A path that a program has found itself stands for rdma_resolve_route(). */
 static void
 test_option_path(void **state)
@@ -275,7 +344,10 @@ test_option_path(void **state)
 	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_SET_OPTION, command), -EINVAL);
 	assert_int_equal(rig_resolve(&rig, command.id, 1, 2, RIG_PORT), 0);
 	rig_event(&rig, RIG_ADDR_RESOLVED);
+	/* The one that is a path is not of the value; nor is there any in none. */
 	command.optlen = sizeof(paths[0]);
+	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_SET_OPTION, command), -EINVAL);
+	command.optlen = 0;
 	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_SET_OPTION, command), -EINVAL);
 	command.optlen = sizeof(paths) - 1;
 	assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_SET_OPTION, command), -EINVAL);
@@ -504,6 +576,8 @@ main(void)
 		cmocka_unit_test(test_query),
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_option_of_a_listener),
+		cmocka_unit_test(test_options_by_state),
+		cmocka_unit_test(test_option_values),
 		cmocka_unit_test(test_option_path),
 		cmocka_unit_test(test_migrate),
 		cmocka_unit_test(test_removal),
