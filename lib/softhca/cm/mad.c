@@ -165,18 +165,12 @@ shca_mad_name(uint16_t kind)
 	return shca_mad_private_bytes(kind) != 0 ? kinds[kind].name : "?";
 }
 
+/** Into bytes that are 0. */
 static void
 put(uint8_t *bytes, unsigned int first_bit, unsigned int bits, uint64_t value)
 {
-	for (unsigned int i = 0; i < bits; i++) {
-		const unsigned int bit = first_bit + i;
-		const uint8_t mask = (uint8_t)(0x80 >> bit % 8);
-
-		if (value >> (bits - 1 - i) & 1)
-			bytes[bit / 8] |= mask;
-		else
-			bytes[bit / 8] &= (uint8_t)~mask;
-	}
+	for (unsigned int bit = first_bit + bits; bit-- > first_bit; value >>= 1)
+		bytes[bit / 8] |= (uint8_t)((value & 1) << (7 - bit % 8));
 }
 
 static uint64_t

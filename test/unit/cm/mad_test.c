@@ -33,6 +33,7 @@ static const struct shca_mad sample = {
 	.qkey = 0x61626364,
 	.qpn = 0x717273,
 	.psn = 0x818283,
+	.eecn = 0xa5a6a7,
 	.responder_resources = 0x91,
 	.initiator_depth = 0x92,
 	.remote_timeout = 0x15,
@@ -64,15 +65,14 @@ static const struct shca_mad sample = {
 	.info_length = 4,
 	.info = { 0xa1, 0xa2, 0xa3, 0xa4 },
 	.service_timeout = 0x1e,
-	.private_data = { 'p', 'd' },
 };
 
 static const struct {
 	uint16_t kind;
-	size_t private_at;
+	size_t private_at, private_bytes;
 	struct run run[NB_RUNS];
 } rows[] = {
-	{ SHCA_MAD_REQ, 140,
+	{ SHCA_MAD_REQ, 140, 92,
 		{
 			{ 0, 4, { 0x21, 0x22, 0x23, 0x24 } },
 			{ 8, 8, { 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48 } },
@@ -94,53 +94,54 @@ static const struct {
 			/* 1001: SL, 1: local; 10001: timeout */
 			{ 92, 4, { 0xf1, 0xf2, 0x98, 0x88 } },
 		} },
-	{ SHCA_MAD_MRA, 10,
+	{ SHCA_MAD_MRA, 10, 222,
 		{
 			{ 0, 4, { 0x21, 0x22, 0x23, 0x24 } },
 			{ 4, 4, { 0x31, 0x32, 0x33, 0x34 } },
 			{ 8, 2, { 0x40, 0xf0 } },
 		} },
-	{ SHCA_MAD_REJ, 84,
+	{ SHCA_MAD_REJ, 84, 148,
 		{
 			{ 0, 4, { 0x21, 0x22, 0x23, 0x24 } },
 			{ 4, 4, { 0x31, 0x32, 0x33, 0x34 } },
 			{ 8, 4, { 0x40, 0x08, 0, 0x1c } },
 			{ 12, 4, { 0xa1, 0xa2, 0xa3, 0xa4 } },
 		} },
-	{ SHCA_MAD_REP, 36,
+	{ SHCA_MAD_REP, 36, 196,
 		{
 			{ 0, 4, { 0x21, 0x22, 0x23, 0x24 } },
 			{ 4, 4, { 0x31, 0x32, 0x33, 0x34 } },
 			{ 8, 4, { 0x61, 0x62, 0x63, 0x64 } },
 			{ 12, 4, { 0x71, 0x72, 0x73, 0 } },
+			{ 16, 4, { 0xa5, 0xa6, 0xa7, 0 } },
 			{ 20, 4, { 0x81, 0x82, 0x83, 0 } },
 			/* 10010: delay, 10: failover, 1; 110: RNR retries, 1: SRQ */
 			{ 24, 4, { 0x91, 0x92, 0x95, 0xd0 } },
 			{ 28, 8, { 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58 } },
 		} },
-	{ SHCA_MAD_RTU, 8,
+	{ SHCA_MAD_RTU, 8, 224,
 		{
 			{ 0, 4, { 0x21, 0x22, 0x23, 0x24 } },
 			{ 4, 4, { 0x31, 0x32, 0x33, 0x34 } },
 		} },
-	{ SHCA_MAD_DREQ, 12,
+	{ SHCA_MAD_DREQ, 12, 220,
 		{
 			{ 0, 4, { 0x21, 0x22, 0x23, 0x24 } },
 			{ 4, 4, { 0x31, 0x32, 0x33, 0x34 } },
 			{ 8, 4, { 0x71, 0x72, 0x73, 0 } },
 		} },
-	{ SHCA_MAD_DREP, 8,
+	{ SHCA_MAD_DREP, 8, 224,
 		{
 			{ 0, 4, { 0x21, 0x22, 0x23, 0x24 } },
 			{ 4, 4, { 0x31, 0x32, 0x33, 0x34 } },
 		} },
-	{ SHCA_MAD_SIDR_REQ, 16,
+	{ SHCA_MAD_SIDR_REQ, 16, 216,
 		{
 			{ 0, 4, { 0x21, 0x22, 0x23, 0x24 } },
 			{ 4, 4, { 0xff, 0xa1, 0, 0 } },
 			{ 8, 8, { 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48 } },
 		} },
-	{ SHCA_MAD_SIDR_REP, 96,
+	{ SHCA_MAD_SIDR_REP, 96, 136,
 		{
 			{ 0, 4, { 0x31, 0x32, 0x33, 0x34 } },
 			{ 4, 4, { 0x1c, 4, 0, 0 } },
@@ -149,7 +150,7 @@ static const struct {
 			{ 20, 4, { 0x61, 0x62, 0x63, 0x64 } },
 			{ 24, 4, { 0xa1, 0xa2, 0xa3, 0xa4 } },
 		} },
-	{ SHCA_MAD_LAP, 64,
+	{ SHCA_MAD_LAP, 64, 168,
 		{
 			{ 0, 4, { 0x21, 0x22, 0x23, 0x24 } },
 			{ 4, 4, { 0x31, 0x32, 0x33, 0x34 } },
@@ -160,7 +161,7 @@ static const struct {
 			{ 56, 4, { 0xe1, 0xe2, 0xe0, 0xf1 } },
 			{ 60, 4, { 0xf2, 0x23, 0x98, 0x88 } },
 		} },
-	{ SHCA_MAD_APR, 84,
+	{ SHCA_MAD_APR, 84, 148,
 		{
 			{ 0, 4, { 0x21, 0x22, 0x23, 0x24 } },
 			{ 4, 4, { 0x31, 0x32, 0x33, 0x34 } },
@@ -170,6 +171,13 @@ static const struct {
 };
 
 #define NB_ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/** None is 0. */
+static uint8_t
+private_byte(size_t at)
+{
+	return (uint8_t)(at % 255 + 1);
+}
 
 static void
 expect(size_t row, uint8_t bytes[SHCA_MAD_BYTES])
@@ -184,7 +192,8 @@ expect(size_t row, uint8_t bytes[SHCA_MAD_BYTES])
 	for (unsigned int i = 0; i < NB_RUNS; i++)
 		memcpy(bytes + HEADER + rows[row].run[i].at, rows[row].run[i].bytes,
 			rows[row].run[i].length);
-	memcpy(bytes + HEADER + rows[row].private_at, "pd", 2);
+	for (size_t i = 0; i < rows[row].private_bytes; i++)
+		bytes[HEADER + rows[row].private_at + i] = private_byte(i);
 }
 
 static void
@@ -196,6 +205,8 @@ test_write(void **state)
 		uint8_t bytes[SHCA_MAD_BYTES], wanted[SHCA_MAD_BYTES];
 
 		mad.kind = rows[i].kind;
+		for (size_t j = 0; j < sizeof(mad.private_data); j++)
+			mad.private_data[j] = private_byte(j);
 		expect(i, wanted);
 		memset(bytes, 0xee, sizeof(bytes));
 		shca_mad_write(&mad, bytes);
@@ -216,6 +227,8 @@ test_read(void **state)
 		assert_int_equal(shca_mad_read(bytes, sizeof(bytes), &mad), 0);
 		assert_int_equal(mad.kind, rows[i].kind);
 		assert_int_equal(mad.tid, sample.tid);
+		assert_int_equal(mad.private_data[rows[i].private_bytes - 1],
+			private_byte(rows[i].private_bytes - 1));
 		shca_mad_write(&mad, again);
 		assert_memory_equal(again, bytes, sizeof(bytes));
 		for (unsigned int at = HEADER; at < SHCA_MAD_BYTES; at++)
@@ -272,7 +285,8 @@ test_names(void **state)
 	(void)state;
 	assert_string_equal(shca_mad_name(SHCA_MAD_SIDR_REP), "SIDR_REP");
 	assert_string_equal(shca_mad_name(0x20), "?");
-	assert_int_equal(shca_mad_private_bytes(SHCA_MAD_REQ), 92);
+	for (size_t i = 0; i < NB_ROWS; i++)
+		assert_int_equal(shca_mad_private_bytes(rows[i].kind), rows[i].private_bytes);
 	assert_int_equal(shca_mad_private_bytes(0), 0);
 }
 
