@@ -51,6 +51,8 @@ shca_address_is_none(const struct shca_address *address)
 	size_t size;
 	const uint8_t *host = host_of(address, &size);
 
+	if (address->any.sa_family == AF_INET)
+		return host[0] == 0; /* ipv4_is_zeronet() */
 	return address->any.sa_family == 0 || memcmp(host, none, size) == 0;
 }
 

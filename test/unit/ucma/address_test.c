@@ -56,6 +56,32 @@ test_gids(void **state)
 	assert_int_equal(back.ib.addr[15], 1);
 }
 
+/** The host, and nothing beside it: its last byte is set, and what comes behind stays. */
+static void
+test_nothing_else(void **state)
+{
+	static const uint8_t gid[16] = { 0xfd, [14] = 0x88, 0x99 },
+			     mapped[16] = { [10] = 0xff, 0xff, 10, 0, 0, 0x99 };
+	static const sa_family_t families[] = { AF_INET, AF_INET6, AF_IB };
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		struct shca_address address, wanted;
+
+		memset(&address, 0x5a, sizeof(address));
+		address.any.sa_family = families[i];
+		wanted = address;
+		if (i == 0)
+			memcpy(&wanted.in.sin_addr, mapped + 12, 4);
+		else if (i == 1)
+			memcpy(&wanted.in6.sin6_addr, gid, 16);
+		else
+			memcpy(wanted.ib.addr, gid, 16);
+		assert_true(shca_address_from_gid(&address, i == 0 ? mapped : gid));
+		assert_memory_equal(&address, &wanted, sizeof(address));
+	}
+}
+
 static void
 test_kinds(void **state)
 {
@@ -71,7 +97,21 @@ test_kinds(void **state)
 	const struct shca_address lo6 = { .in6 = { .sin6_family = AF_INET6,
 						  .sin6_addr.s6_addr = { [15] = 1 } } };
 
+	const struct shca_address unknown = { .ib = { .family = 0, .addr = { 1 } } };
+	const struct shca_address near6 = { .in6 = { .sin6_family = AF_INET6,
+						    .sin6_addr.s6_addr = { [14] = 1, 1 } } };
+	const struct shca_address unix_ = { .ib = { .family = AF_UNIX, .addr = { 1 } } };
+	const struct shca_address net0 = { .in = { .sin_family = AF_INET,
+						   .sin_addr.s_addr = htobe32(0x00010203) } };
+	const struct shca_address net1 = { .in = { .sin_family = AF_INET,
+						   .sin_addr.s_addr = htobe32(0x01000000) } };
+
 	(void)state;
+	assert_true(shca_address_is_none(&net0));
+	assert_false(shca_address_is_none(&net1));
+	assert_true(shca_address_is_none(&unknown));
+	assert_false(shca_address_is_none(&unix_));
+	assert_false(shca_address_is_any(&near6));
 	assert_true(shca_address_is_none(&none));
 	assert_true(shca_address_is_none(&any));
 	assert_false(shca_address_is_none(&lo4));
@@ -100,6 +140,9 @@ test_ports(void **state)
 	assert_int_equal(address.in.sin_port, htobe16(5));
 	address = (struct shca_address){ .any.sa_family = AF_IB };
 	assert_int_equal(shca_address_port(&address), 0);
+	address.any.sa_family = 0;
+	assert_int_equal(shca_address_port(&address), 0);
+	address.any.sa_family = AF_IB;
 	shca_address_set_port(&address, 0x106, 7471);
 	assert_int_equal(be64toh(address.ib.sid), 0x01061d2f);
 	assert_int_equal(shca_address_port(&address), 7471);
@@ -114,6 +157,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_gids),
+		cmocka_unit_test(test_nothing_else),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_ports),
 	};
