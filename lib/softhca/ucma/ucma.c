@@ -116,7 +116,8 @@ reap(struct shca_ucma *ucma)
 		struct shca_ucma_file *next = LIST_NEXT(file, link);
 		struct pollfd pollfd = { .fd = file->our_fd };
 
-		if (poll(&pollfd, 1, 0) == 1 && (pollfd.revents & POLLHUP))
+		/* Asked for no events it tells of POLLHUP alone. */
+		if (poll(&pollfd, 1, 0) == 1)
 			close_file(file);
 		file = next;
 	}
@@ -212,7 +213,7 @@ void
 shca_ucma_remove(struct shca_ucma *ucma, unsigned int device)
 {
 	pthread_mutex_lock(&ucma->queue_lock);
-	ucma->removed |= UINT64_C(1) << device % 64;
+	ucma->removed |= UINT64_C(1) << device;
 	pthread_mutex_unlock(&ucma->queue_lock);
 	wake(ucma);
 }
@@ -226,7 +227,7 @@ tell_removal(struct shca_ucma *ucma, uint64_t removed)
 
 	for (; (id = shca_idtable_next(&ucma->ids, &number)) != NULL; number++) {
 		if (!id->has_gid || id->state == SHCA_ID_REMOVED ||
-			(removed >> id->gid.device % 64 & 1) == 0)
+			(removed >> id->gid.device & 1) == 0)
 			continue;
 		if (id->state == SHCA_ID_ADDR_QUERY)
 			ucma->nb_resolving--;

@@ -101,7 +101,7 @@ void shca_ucma_reap(struct shca_ucma *ucma);
 void shca_ucma_receive(struct shca_ucma *ucma, const struct shca_ucma_gid *local,
 	const uint8_t remote[SHCA_UCMA_GID_BYTES], const uint8_t bytes[SHCA_UCMA_MAD_BYTES]);
 /** A device has gone: identifiers at its ports are told with the next step. Any thread, with any
- * lock held but this room's. @param device i of mlx5_<i> */
+ * lock held but this room's. @param device i of mlx5_<i>, below 64 */
 void shca_ucma_remove(struct shca_ucma *ucma, unsigned int device);
 /** Do what is due. @return when something is due next, in ns of shca_clock_ns(). */
 uint64_t shca_ucma_step(struct shca_ucma *ucma);

@@ -47,6 +47,7 @@ struct rig {
 	bool changes_qkey;        /* of SIDR_REPs, to: */
 	uint32_t qkey;
 	bool is_v1; /* all GIDs are RoCE v1's */
+	unsigned int nb_woken;
 };
 
 /** Keep what a REQ and a REP say. */
@@ -155,6 +156,14 @@ rig_find_route(void *arg, const uint8_t *remote, struct shca_ucma_gid *gid)
 	return true;
 }
 
+static void
+rig_wake(void *arg)
+{
+	struct rig *rig = arg;
+
+	rig->nb_woken++;
+}
+
 static inline void
 rig_open(struct rig *rig)
 {
@@ -164,6 +173,7 @@ rig_open(struct rig *rig)
 		.send = rig_send,
 		.route = rig_find_route,
 		.reach = rig_reach,
+		.wake = rig_wake,
 		.arg = rig,
 	};
 
