@@ -426,8 +426,6 @@ shca_bind_resolve(struct shca_id *id, const struct shca_address *src,
 	struct shca_ucma_gid gid;
 	int ret = 0;
 
-	if (shca_address_size(dst) == 0)
-		return -EINVAL;
 	if (src->any.sa_family != 0)
 		from = *src;
 	else if (dst->any.sa_family == AF_IB)

@@ -16,7 +16,7 @@ void shca_bind_gid(struct shca_id *id, const struct shca_ucma_gid *gid);
 /** Find the GID of a path: its port, its version. @return whether there is one. */
 bool shca_bind_find_path(
 	struct shca_ucma *ucma, const struct shca_cm_path *path, struct shca_ucma_gid *out);
-/** Resolve and bind to @p dst (rdma_resolve_addr()). @param src family 0: none
+/** Resolve and bind to @p dst, which has a family (rdma_resolve_addr()). @param src family 0: none
  * @return 0, when an event tells the result, or -EINVAL, -ENETUNREACH and what else Linux says of
  * a route, or as shca_bind_address() */
 int shca_bind_resolve(struct shca_id *id, const struct shca_address *src,

@@ -46,7 +46,10 @@ struct rig {
 	struct shca_mad last;     /* of any kind */
 	bool changes_qkey;        /* of SIDR_REPs, to: */
 	uint32_t qkey;
-	bool is_v1; /* all GIDs are RoCE v1's */
+	bool is_v1;     /* all GIDs are RoCE v1's */
+	bool no_netdev; /* no port has one */
+	bool no_gids;
+	struct shca_ucma_gid sent_from; /* the last one */
 	unsigned int nb_woken;
 };
 
@@ -89,7 +92,9 @@ rig_gids(void *arg, struct shca_ucma_gid *gids, unsigned int max)
 	gids[8] = (struct shca_ucma_gid){
 		.gid = { 0xfe, 0x80, [15] = 1 }, .port = 1, .index = 1, .is_v2 = true, .ifindex = 5
 	};
-	return 9;
+	for (unsigned int i = 0; rig->no_netdev && i < 9; i++)
+		gids[i].ifindex = 0;
+	return rig->no_gids ? 0 : 9;
 }
 
 static void
@@ -114,6 +119,7 @@ rig_send(void *arg, const struct shca_ucma_gid *gid, const uint8_t *remote, cons
 	struct shca_mad mad;
 
 	rig->nb_sent++;
+	rig->sent_from = *gid;
 	rig_keep(rig, bytes);
 	assert_int_equal(shca_mad_read(bytes, SHCA_MAD_BYTES, &mad), 0);
 	if (mad.kind == SHCA_MAD_SIDR_REP && rig->changes_qkey) {
@@ -140,17 +146,19 @@ rig_reach(void *arg, const struct shca_ucma_gid *gid, const uint8_t *remote)
 	return rig->reach;
 }
 
-/** 198.51.100.0/24 is behind mlx5_1. */
+/** 198.51.100.0/24 is behind mlx5_1, and 192.0.2.0/24 behind an address that has gone. */
 static bool
 rig_find_route(void *arg, const uint8_t *remote, struct shca_ucma_gid *gid)
 {
-	static const uint8_t net[15] = { [10] = 0xff, 0xff, 198, 51, 100 };
+	static const uint8_t net[15] = { [10] = 0xff, 0xff, 198, 51, 100 },
+			     gone[15] = { [10] = 0xff, 0xff, 192, 0, 2 };
+	const bool is_gone = memcmp(remote, gone, sizeof(gone)) == 0;
 
-	if (memcmp(remote, net, sizeof(net)) != 0)
+	if (memcmp(remote, net, sizeof(net)) != 0 && !is_gone)
 		return false;
 	(void)arg;
 	*gid = (struct shca_ucma_gid){
-		.gid = { [10] = 0xff, 0xff, 10, 0, 0, 2 },
+		.gid = { [10] = 0xff, 0xff, 10, 0, 0, is_gone ? 77 : 2 },
 		.ifindex = 6,
 	};
 	return true;
