@@ -266,26 +266,28 @@ limits_around_the_shortest_frame(void **state)
 }
 
 /* clang-format off */
-/** 16 packets at the ring's beginning: of one length, or of another from one on. Unit counts have
- * two of each WQE's head; 61 units are behind it at most. */
+/** 16 packets at the ring's beginning: of one length, or of another from one on. A WQE has 60 units
+ * at most (MDV_TX_DS_MAX), of which two are its head: 58 in 15 WQEBBs. */
 static const struct {
 	uint16_t len[2];
 	uint16_t nb[2];
 	bool tagged[2];
 	uint16_t want_pc; /* WQEBBs that they take */
 } shares[] = {
-	/* 15 * 4 units, 4 */
-	{ { 60, 60 }, { 8, 8 }, { false, false }, 16 + 2 },
-	/* 12 * 5 units, 4 * 5 */
-	{ { 60, 60 }, { 8, 8 }, { true, true }, 16 + 6 },
-	/* 4 * 4 + 9 * 5 units, 3 * 5 */
-	{ { 60, 60 }, { 4, 12 }, { false, true }, 16 + 5 },
-	/* 4 * 5 + 10 * 4 units, 2 * 4 */
-	{ { 60, 60 }, { 4, 12 }, { true, false }, 16 + 3 },
-	/* 12 * 5 units and a pointer, 3 pointers */
-	{ { 60, 200 }, { 12, 4 }, { true, false }, 16 + 2 },
-	/* 15 * 4 units, 4 */
-	{ { 56, 60 }, { 15, 1 }, { true, false }, 16 + 2 },
+	/* 14 * 4 units, 2 * 4 */
+	{ { 60, 60 }, { 8, 8 }, { false, false }, 15 + 3 },
+	/* 11 * 5 units, 5 * 5 */
+	{ { 60, 60 }, { 8, 8 }, { true, true }, 15 + 7 },
+	/* 4 * 4 + 8 * 5 units, 4 * 5 */
+	{ { 60, 60 }, { 4, 12 }, { false, true }, 15 + 6 },
+	/* 4 * 5 + 9 * 4 units, 3 * 4 */
+	{ { 60, 60 }, { 4, 12 }, { true, false }, 15 + 4 },
+	/* 11 * 5 units, 5 and 4 pointers */
+	{ { 60, 200 }, { 12, 4 }, { true, false }, 15 + 3 },
+	/* 14 * 4 units and 2 pointers */
+	{ { 60, 200 }, { 14, 2 }, { false, false }, 15 },
+	/* 14 * 4 units, 2 * 4 */
+	{ { 56, 60 }, { 15, 1 }, { true, false }, 15 + 3 },
 };
 /* clang-format on */
 
@@ -381,6 +383,62 @@ a_queue_takes_as_many_packets_as_descriptors(void **state)
 		}
 }
 
+/** A burst of more packets than descriptors are left for takes as many as these, though they would
+ * share a WQE. */
+static void
+a_burst_takes_as_many_packets_as_descriptors(void **state)
+{
+	(void)state;
+	for (unsigned int w = 0; w < RTE_DIM(widths); w++) {
+		const eth_tx_burst_t burst = mdv_tx_select(MDV_TX_INLINE_OPTS, widths[w]);
+		static struct tx_sent sent;
+		struct rte_mbuf *pkts[4];
+		unsigned int nb, n;
+
+		start(INLINE_MAX);
+		nb = TX_RIG_BBS >> tx_rig.txq.ring.inline_log2_bbs;
+		for (n = 0; n < nb - 2; n++) {
+			struct rte_mbuf *pkt = tx_rig_packet(1, 60);
+
+			assert_int_equal(burst(&tx_rig.txq, &pkt, 1), 1);
+		}
+		for (n = 0; n < RTE_DIM(pkts); n++)
+			pkts[n] = tx_rig_packet(1, 60);
+		assert_int_equal(burst(&tx_rig.txq, pkts, RTE_DIM(pkts)), 2);
+		rte_pktmbuf_free_bulk(pkts + 2, 2);
+		while (tx_rig_send(&sent))
+			assert_int_equal(sent.inlined, 60);
+		tx_rig_complete();
+		tx_rig_stop();
+	}
+}
+
+/** A WQE with one pointer is as good as a plain send, which each device takes. */
+static void
+one_pointer_is_a_send(void **state)
+{
+	(void)state;
+	for (unsigned int w = 1; w < RTE_DIM(widths); w++)
+		for (uint16_t nb = 1; nb < 3; nb++) {
+			static struct tx_sent sent;
+			struct rte_mbuf *pkts[2];
+
+			start(INLINE_MAX);
+			for (unsigned int i = 0; i < nb; i++)
+				pkts[i] = tx_rig_packet(1, 200);
+			assert_int_equal(
+				mdv_tx_select(MDV_TX_INLINE_OPTS, widths[w])(&tx_rig.txq, pkts, nb),
+				nb);
+			assert_int_equal(tx_rig.wqes[3],
+				nb == 1 ? MLX5_OPCODE_SEND : MDV_HW_OPCODE_ENHANCED_MPSW);
+			assert_int_equal(tx_rig.wqes[7], 2 + nb);
+			while (tx_rig_send(&sent))
+				assert_int_equal(sent.inlined, 0);
+			tx_rig_complete();
+			tx_rig_stop();
+		}
+}
+
 /** Behind the WQE that failed all are lost; those before it are not. */
 static void
 packets_are_counted_by_wqes(void **state)
@@ -425,6 +483,8 @@ main(void)
 		cmocka_unit_test(packets_share_as_few_wqes_as_fit),
 		cmocka_unit_test(what_is_not_inlined),
 		cmocka_unit_test(a_queue_takes_as_many_packets_as_descriptors),
+		cmocka_unit_test(a_burst_takes_as_many_packets_as_descriptors),
+		cmocka_unit_test(one_pointer_is_a_send),
 		cmocka_unit_test(packets_are_counted_by_wqes),
 	};
 
