@@ -78,7 +78,7 @@ def test_what_is_changed(tool):
 
 
 def test_a_condition_of_which_only_a_log_line_depends_is_kept(tool):
-    source = "void\nf(int a)\n{\n\tif (a < 5)\n\t\tMDV_LOG(INFO, \"%d\", a);\n\tif (a < 6)\n\t\tMDV_LOG(INFO, \"few\");\n" \
+    source = "void\nf(int a)\n{\n\tif (a < 4)\n\t\tSHCA_WARN(\"%d\", a);\n\tif (a < 5)\n\t\tMDV_LOG(INFO, \"%d\", a);\n\tif (a < 6)\n\t\tMDV_LOG(INFO, \"few\");\n" \
         "\telse\n\t\tg(a);\n}\n"
     assert {before for before, _ in changes(tool, "f.c", source)} == {"if (a < 6)"}
 
@@ -145,14 +145,19 @@ def test_rooms_of_tests(tool):
     path = tool.DRIVER + "/queue/tx/txq.c"
     rooms = ["queue", "tx"], ["queue", "rx"], ["flow", "tx"], []
     assert [tool.rooms_shared(path, room) for room in rooms] == [2, 1, 0, 0]
+    path = tool.SOFTHCA + "/abi/core/user.c"
+    assert tool.rooms_shared(path, tool.room_of(["/x/test/unit/abi/core/user_test.c"])) == 2
 
 
-def test_the_drivers_list():
+def test_lists():
     """The command as people type it: the same twice, and of the room that is asked for."""
     command = [TOOL, "20", "--seed", "3", "--list"]
     lists = [subprocess.run(command, text=True, stdout=subprocess.PIPE, check=True).stdout for _ in range(2)]
     assert lists[0] == lists[1] and len(lists[0].splitlines()) == 20
     assert all(line.startswith("drivers/net/mlx5dv/") and "  ->  " in line for line in lists[0].splitlines())
+    other = subprocess.run([TOOL, "20", "--softhca", "--room", "cm", "--list"], text=True, stdout=subprocess.PIPE,
+                           check=True)
+    assert all(line.startswith("lib/softhca/cm/") for line in other.stdout.splitlines())
     rest = subprocess.run([TOOL, "15", "--seed", "3", "--skip", "5", "--list"], text=True, stdout=subprocess.PIPE,
                           check=True).stdout
     assert rest.splitlines() == lists[0].splitlines()[5:]
