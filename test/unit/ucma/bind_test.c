@@ -219,6 +219,7 @@ test_ip(void **state)
 				 two = rig_address(2, RIG_PORT);
 	const struct sockaddr_in6 one6 = rig_address6(1, RIG_PORT);
 	const uint32_t none = 12345;
+	uint32_t id;
 	struct rig rig;
 
 	(void)state;
@@ -228,7 +229,9 @@ test_ip(void **state)
 	assert_int_equal(bind_ip(&rig, &one, sizeof(one), none), -ENOENT);
 	assert_int_equal(bind_ip(&rig, &unknown, sizeof(unknown), rig_create(&rig, 1, RDMA_PS_TCP)),
 		-EINVAL);
-	assert_int_equal(bind_ip(&rig, &one, sizeof(one), rig_create(&rig, 1, RDMA_PS_TCP)), 0);
+	id = rig_create(&rig, 1, RDMA_PS_TCP);
+	assert_int_equal(bind_ip(&rig, &one, sizeof(one), id), 0);
+	assert_int_equal(bind_ip(&rig, &one, sizeof(one), id), -EINVAL);
 	assert_int_equal(bind_ip(&rig, &one6, sizeof(one6), rig_create(&rig, 1, RDMA_PS_TCP)), 0);
 	bound(&rig, 1, RIG_PORT, 0);
 	assert_int_equal(resolve_ip(&rig, &unknown, &two, none), -EINVAL);

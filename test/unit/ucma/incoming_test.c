@@ -382,6 +382,81 @@ test_af_ib(void **state)
 	}
 }
 
+/** cm_format_paths_from_req(): the life time is half the timeout, and there is none of nothing. */
+static void
+test_life_time(void **state)
+{
+	static const struct {
+		uint8_t timeout, life_time;
+	} rows[] = { { 0, 0 }, { 1, 0 }, { 2, 1 }, { 31, 30 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rdma_ucm_query_route_resp route;
+		struct rdma_ucm_query command = { .response = (uintptr_t)&route };
+		struct rig rig;
+
+		rig_open(&rig);
+		rig_listener(&rig, SERVER, RDMA_PS_TCP, 1);
+		ask(&rig, RDMA_PS_TCP);
+		rig.req.ack_timeout = rows[i].timeout;
+		come(&rig, &rig.req);
+		command.id = rig_event(&rig, RIG_CONNECT_REQUEST).id;
+		assert_int_equal(rig_do(&rig, RDMA_USER_CM_CMD_QUERY_ROUTE, &command,
+					 sizeof(command), sizeof(route)),
+			0);
+		assert_int_equal(route.ib_route[0].packet_life_time, rows[i].life_time);
+		rig_close(&rig);
+	}
+}
+
+/** Of IP all have one Q_Key, whatever an application says (ucma_copy_conn_param()). */
+static void
+test_qkey_of_ip(void **state)
+{
+	static const uint32_t given[] = { 0, 1, 0x55 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		struct rdma_ucm_accept accept = { .uid = ACCEPTED,
+			.conn_param = rig_param(QPN_SERVER, "") };
+		struct rig rig;
+
+		rig_open(&rig);
+		rig_listener(&rig, SERVER, RDMA_PS_UDP, 1);
+		assert_int_equal(
+			rig_connect(&rig, rig_caller(&rig, CLIENT, RDMA_PS_UDP), QPN_CLIENT, ""),
+			0);
+		shca_ucma_step(rig.ucma);
+		accept.id = rig_event(&rig, RIG_CONNECT_REQUEST).id;
+		accept.conn_param.qkey = given[i];
+		assert_int_equal(RIG_DO(&rig, RDMA_USER_CM_CMD_ACCEPT, accept), 0);
+		assert_int_equal(rig.last.qkey, 0x01234567);
+		rig_close(&rig);
+	}
+}
+
+/** An answer without a Q_Key is none (cma_set_qkey()). */
+static void
+test_no_qkey(void **state)
+{
+	uint32_t server;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	rig.changes_qkey = true;
+	rig_listener(&rig, SERVER, RDMA_PS_UDP, 1);
+	assert_int_equal(
+		rig_connect(&rig, rig_caller(&rig, CLIENT, RDMA_PS_UDP), QPN_CLIENT, ""), 0);
+	shca_ucma_step(rig.ucma);
+	server = rig_event(&rig, RIG_CONNECT_REQUEST).id;
+	assert_int_equal(rig_accept(&rig, server, ACCEPTED, QPN_SERVER, ""), 0);
+	shca_ucma_step(rig.ucma);
+	assert_int_equal((int)rig_event(&rig, RIG_ADDR_ERROR).status, -EINVAL);
+	rig_close(&rig);
+}
+
 /** PSNs are random: of 24 bits, each of which is 0 and 1 at times. */
 static void
 test_psns(void **state)
@@ -426,6 +501,9 @@ main(void)
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_af_ib),
+		cmocka_unit_test(test_life_time),
+		cmocka_unit_test(test_qkey_of_ip),
+		cmocka_unit_test(test_no_qkey),
 		cmocka_unit_test(test_psns),
 	};
 

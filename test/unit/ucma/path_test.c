@@ -87,6 +87,75 @@ test_ack_timeout(void **state)
 	}
 }
 
+/** Set to 0, no ACK is waited for, and the way is as long as ever. */
+static void
+test_no_ack_timeout(void **state)
+{
+	const uint8_t none = 0;
+	struct ib_uverbs_qp_attr attr;
+	uint32_t client, server;
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	rig_listener(&rig, SERVER, RDMA_PS_TCP, 3);
+	client = rig_create(&rig, CLIENT, RDMA_PS_TCP);
+	assert_int_equal(rig_option(&rig, client, RDMA_OPTION_ID_ACK_TIMEOUT, &none, 1), 0);
+	rig_find(&rig, client);
+	assert_int_equal(route_of(&rig, client).ib_route[0].packet_life_time, 16);
+	assert_int_equal(rig_connect(&rig, client, QPN_CLIENT, ""), 0);
+	shca_ucma_step(rig.ucma);
+	server = rig_event(&rig, RIG_CONNECT_REQUEST).id;
+	assert_int_equal(rig_accept(&rig, server, ACCEPTED, QPN_SERVER, ""), 0);
+	shca_ucma_step(rig.ucma);
+	rig_event(&rig, RIG_CONNECT_RESPONSE);
+	assert_int_equal(rig_qp_attr(&rig, client, IBV_QPS_RTS, &attr), 0);
+	assert_int_equal(attr.timeout, 0);
+	assert_int_equal(rig_qp_attr(&rig, server, IBV_QPS_RTS, &attr), 0);
+	assert_int_equal(attr.timeout, 18);
+	rig_close(&rig);
+}
+
+/** cm_ack_timeout(): the larger of twice the way and the delay of ACKs, and one more where both are
+ * about as long. The client's is by the other side's delay. */
+static void
+test_delays(void **state)
+{
+	static const struct {
+		uint8_t delay, wanted;
+	} rows[] = {
+		/* Twice the way is 17 where nothing is set: against 16, 17, 18, 19 and 20 */
+		{ 16, 18 },
+		{ 17, 18 },
+		{ 18, 19 },
+		{ 19, 19 },
+		{ 20, 20 },
+		{ 30, 30 },
+		{ 31, 31 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ib_uverbs_qp_attr attr;
+		uint32_t client, server;
+		struct rig rig;
+
+		rig_open(&rig);
+		rig.more_delay = rows[i].delay - 16;
+		rig_listener(&rig, SERVER, RDMA_PS_TCP, 3);
+		client = rig_caller(&rig, CLIENT, RDMA_PS_TCP);
+		assert_int_equal(rig_connect(&rig, client, QPN_CLIENT, ""), 0);
+		shca_ucma_step(rig.ucma);
+		server = rig_event(&rig, RIG_CONNECT_REQUEST).id;
+		assert_int_equal(rig_accept(&rig, server, ACCEPTED, QPN_SERVER, ""), 0);
+		shca_ucma_step(rig.ucma);
+		rig_event(&rig, RIG_CONNECT_RESPONSE);
+		assert_int_equal(rig_qp_attr(&rig, client, IBV_QPS_RTS, &attr), 0);
+		assert_int_equal(attr.timeout, rows[i].wanted);
+		rig_close(&rig);
+	}
+}
+
 /** The caller's type of service is the traffic class of either side (core/cm.c cm_req_handler()),
  * if it was set before the way was resolved; it is no service level, which is by classes that the
  * netdev has not (core/cma.c iboe_tos_to_sl()). */
@@ -220,6 +289,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ack_timeout),
+		cmocka_unit_test(test_no_ack_timeout),
+		cmocka_unit_test(test_delays),
 		cmocka_unit_test(test_type_of_service),
 		cmocka_unit_test(test_flow_label),
 		cmocka_unit_test(test_flow_label_of_address),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* That a descriptor is readable exactly while an event waits, whatever its program does. */
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,28 +52,6 @@ test_nobody(void **state)
 	shca_ucma_destroy(rig.ucma);
 }
 
-/** Without a standard input the next descriptor is 0. */
-static void
-test_no_standard_input(void **state)
-{
-	struct rig rig;
-	int own;
-
-	(void)state;
-	rig_open(&rig);
-	assert_int_equal(rig_resolve(&rig, rig_create(&rig, UID, RDMA_PS_TCP), 1, 2, RIG_PORT), 0);
-	own = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-	close(STDIN_FILENO);
-	rig_event(&rig, RIG_ADDR_RESOLVED);
-	assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
-	if (own >= 0) {
-		assert_int_equal(dup2(own, STDIN_FILENO), STDIN_FILENO);
-		close(own);
-	}
-	rig_expect_silence(&rig);
-	rig_close(&rig);
-}
-
 /** Another descriptor has the events of what it has been given, and those alone. */
 static void
 test_moved(void **state)
@@ -113,7 +90,6 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_readable),
 		cmocka_unit_test(test_nobody),
-		cmocka_unit_test(test_no_standard_input),
 		cmocka_unit_test(test_moved),
 	};
 
