@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The manager of two devices, of which one goes. */
+#include <infiniband/verbs.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <rdma/rdma_user_cm.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +16,8 @@
 enum {
 	NB_DEVICES = 2,
 	ADDR_RESOLVED = 0, /* enum rdma_cm_event_type */
+	DEVICE_REMOVAL = 11,
+	PATIENCE_MS = 10000,
 };
 
 /** A port with a netdev in a namespace of its own, from which all others can be reached. */
@@ -105,23 +109,138 @@ resolve(struct shca_ucma *ucma, int fd)
 	return event;
 }
 
+static struct side sides[NB_DEVICES];
+
+/** A manager of two devices. */
+static struct shca_rdma *
+open_both(struct shca_device *devices[NB_DEVICES])
+{
+	const struct shca_rdma_conf conf = { .devices = devices, .nb_devices = NB_DEVICES };
+	struct shca_rdma *rdma;
+
+	for (unsigned int i = 0; i < NB_DEVICES; i++) {
+		open_side(&sides[i], (uint8_t)(i + 1));
+		devices[i] = sides[i].rig.dev;
+	}
+	assert_int_equal(shca_rdma_create(&conf, &rdma), 0);
+	return rdma;
+}
+
+static void
+close_both(struct shca_rdma *rdma)
+{
+	shca_rdma_destroy(rdma);
+	for (unsigned int i = 0; i < NB_DEVICES; i++)
+		close_side(&sides[i]);
+}
+
+/** Its thread does what is due, without anybody who asks: here, that a device goes. */
+static void
+thread_is_woken(void **state)
+{
+	struct shca_device *devices[NB_DEVICES];
+	struct shca_rdma *rdma = open_both(devices);
+	struct rdma_ucm_event_resp event;
+	const struct rdma_ucm_get_event get = { .response = (uintptr_t)&event };
+	struct pollfd pollfd = { .events = POLLIN };
+	struct shca_ucma *ucma = shca_rdma_ucma(rdma);
+
+	(void)state;
+	assert_int_equal(shca_rdma_start(NULL), 0);
+	shca_rdma_stop(NULL);
+	shca_rdma_destroy(NULL);
+	assert_false(shca_rdma_is_running(NULL));
+	assert_false(shca_rdma_is_running(rdma));
+	/* It may be stopped and started again. */
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(shca_rdma_start(rdma), 0);
+		assert_int_equal(shca_rdma_start(rdma), 0);
+		assert_true(shca_rdma_is_running(rdma));
+		if (i == 0)
+			shca_rdma_stop(rdma);
+	}
+	pollfd.fd = shca_ucma_open(ucma, true);
+	assert_true(pollfd.fd >= 0);
+	assert_int_equal(resolve(ucma, pollfd.fd).event, ADDR_RESOLVED);
+	assert_int_equal(poll(&pollfd, 1, 0), 0);
+	shca_device_lock(devices[0]);
+	shca_device_die(devices[0]);
+	shca_device_unlock(devices[0]);
+	assert_int_equal(poll(&pollfd, 1, PATIENCE_MS), 1);
+	command(ucma, pollfd.fd, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get), sizeof(event));
+	assert_int_equal(event.event, DEVICE_REMOVAL);
+	/* A program that goes takes its identifiers along. */
+	assert_int_equal(shca_ucma_nb_ids(ucma), 1);
+	close(pollfd.fd);
+	for (unsigned int i = 0; i < PATIENCE_MS && shca_ucma_nb_ids(ucma) != 0; i++)
+		usleep(1000);
+	assert_int_equal(shca_ucma_nb_ids(ucma), 0);
+	shca_rdma_stop(rdma);
+	assert_false(shca_rdma_is_running(rdma));
+	shca_rdma_stop(rdma);
+	close_both(rdma);
+}
+
+/** A path's rate is the port's, or the next one that has a number (iboe_get_rate()). */
+static void
+rates_are_of_the_port(void **state)
+{
+	static const struct {
+		uint32_t mbps;
+		uint8_t rate;
+	} rows[] = {
+		{ 1000, IBV_RATE_10_GBPS },
+		{ 10000, IBV_RATE_10_GBPS },
+		{ 10001, IBV_RATE_25_GBPS },
+		{ 25000, IBV_RATE_25_GBPS },
+		{ 25001, IBV_RATE_40_GBPS },
+		{ 40000, IBV_RATE_40_GBPS },
+		{ 40001, IBV_RATE_50_GBPS },
+		{ 50000, IBV_RATE_50_GBPS },
+		{ 50001, IBV_RATE_100_GBPS },
+		{ 100000, IBV_RATE_100_GBPS },
+		{ 100001, IBV_RATE_200_GBPS },
+		{ 200000, IBV_RATE_200_GBPS },
+	};
+	struct shca_device *devices[NB_DEVICES];
+	struct shca_rdma *rdma = open_both(devices);
+	struct shca_ucma *ucma = shca_rdma_ucma(rdma);
+	struct rdma_ucm_query_route_resp route;
+	struct rdma_ucm_resolve_route resolve_route = { .timeout_ms = 1000 };
+	struct rdma_ucm_query query = { .response = (uintptr_t)&route };
+	const int fd = shca_ucma_open(ucma, true);
+
+	(void)state;
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rdma_ucm_event_resp event;
+		const struct rdma_ucm_get_event get = { .response = (uintptr_t)&event };
+
+		devices[0]->conf.speed_mbps = rows[i].mbps;
+		resolve_route.id = query.id = resolve(ucma, fd).id;
+		command(ucma, fd, RDMA_USER_CM_CMD_RESOLVE_ROUTE, &resolve_route,
+			sizeof(resolve_route), 0);
+		command(ucma, fd, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get), sizeof(event));
+		command(ucma, fd, RDMA_USER_CM_CMD_QUERY_ROUTE, &query, sizeof(query),
+			sizeof(route));
+		assert_int_equal(route.ib_route[0].rate, rows[i].rate);
+		assert_int_equal(route.port_num, 1);
+		assert_int_equal(route.ibdev_index, 0);
+	}
+	close(fd);
+	close_both(rdma);
+}
+
 /** A way is by a device that is there, though the netdev of one that has gone has one, too. */
 static void
 way_is_by_a_device_that_is_there(void **state)
 {
-	static struct side side[NB_DEVICES];
 	struct shca_device *devices[NB_DEVICES];
-	const struct shca_rdma_conf conf = { .devices = devices, .nb_devices = NB_DEVICES };
-	struct shca_rdma *rdma;
+	struct shca_rdma *rdma = open_both(devices);
 	struct shca_ucma *ucma;
 	int fd;
 
 	(void)state;
-	for (unsigned int i = 0; i < NB_DEVICES; i++) {
-		open_side(&side[i], (uint8_t)(i + 1));
-		devices[i] = side[i].rig.dev;
-	}
-	assert_int_equal(shca_rdma_create(&conf, &rdma), 0);
 	ucma = shca_rdma_ucma(rdma);
 	fd = shca_ucma_open(ucma, true);
 	assert_true(fd >= 0);
@@ -131,9 +250,7 @@ way_is_by_a_device_that_is_there(void **state)
 	shca_device_unlock(devices[0]);
 	assert_int_equal(resolve(ucma, fd).event, ADDR_RESOLVED);
 	close(fd);
-	shca_rdma_destroy(rdma);
-	for (unsigned int i = 0; i < NB_DEVICES; i++)
-		close_side(&side[i]);
+	close_both(rdma);
 }
 
 int
@@ -141,6 +258,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(way_is_by_a_device_that_is_there),
+		cmocka_unit_test(thread_is_woken),
+		cmocka_unit_test(rates_are_of_the_port),
 	};
 
 	return cmocka_run_group_tests_name("rdma", tests, NULL, NULL);
