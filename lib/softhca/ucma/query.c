@@ -106,7 +106,8 @@ query_gid(const struct shca_id *id, struct rdma_ucm_query_addr_resp *answer)
 	put_gid(id, &id->dst, id->remote_gid, &answer->dst_addr);
 }
 
-/** A path record as the subnet administrator would send it: volume 1, 15.2.5.16. */
+/** A path record as the subnet administrator would send it: volume 1, 15.2.5.16; into bytes that
+ * are 0. */
 static void
 pack_path(const struct shca_id *id, uint8_t bytes[64])
 {
@@ -114,7 +115,6 @@ pack_path(const struct shca_id *id, uint8_t bytes[64])
 	struct ib_user_path_rec path = { 0 };
 
 	put_path(id, &path);
-	memset(bytes, 0, 64);
 	memcpy(bytes + 8, path.dgid, 16);
 	memcpy(bytes + 24, path.sgid, 16);
 	memcpy(bytes + 44, &flow, 4);
@@ -171,9 +171,8 @@ shca_query(struct shca_ucma_call *call)
 	return shca_ucm_answer(call, command->response, &answer, sizeof(answer));
 }
 
-/** By enum shca_id_state: Linux cma_priv.h enum rdma_cm_state. */
+/** By enum shca_id_state, of those that are at a device: Linux cma_priv.h enum rdma_cm_state. */
 static const uint8_t linux_states[] = {
-	[SHCA_ID_IDLE] = 0,
 	[SHCA_ID_BOUND] = 7,
 	[SHCA_ID_ADDR_QUERY] = 1,
 	[SHCA_ID_ADDR_RESOLVED] = 2,
@@ -181,7 +180,6 @@ static const uint8_t linux_states[] = {
 	[SHCA_ID_CONNECT] = 5,
 	[SHCA_ID_DISCONNECT] = 6,
 	[SHCA_ID_LISTEN] = 8,
-	[SHCA_ID_REMOVED] = 9,
 };
 
 /** @return whether Linux has attached it to the device: cma.c cma_attach_to_dev(), and for one that

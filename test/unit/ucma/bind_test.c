@@ -471,6 +471,7 @@ test_bound_to_nobody(void **state)
 	command.id = rig_create(&rig, 1, RDMA_PS_TCP);
 	answer = addresses(&rig, command.id);
 	assert_int_equal(answer.dst_size, 0);
+	assert_int_equal(answer.node_guid, 0);
 	assert_int_equal(rig_bind(&rig, command.id, 1, 0), 0);
 	answer = addresses(&rig, command.id);
 	assert_int_equal(answer.dst_size, sizeof(dst));

@@ -141,6 +141,72 @@ test_ud(void **state)
 	rig_close(&rig);
 }
 
+static uint32_t
+create_of_type(struct rig *rig, uint64_t uid, uint8_t type)
+{
+	struct rdma_ucm_create_id_resp answer = { .id = UINT32_MAX };
+	const struct rdma_ucm_create_id command = {
+		.uid = uid,
+		.response = (uintptr_t)&answer,
+		.ps = RDMA_PS_IB,
+		.qp_type = type,
+	};
+
+	assert_int_equal(
+		rig_do(rig, RDMA_USER_CM_CMD_CREATE_ID, &command, sizeof(command), sizeof(answer)),
+		0);
+	return answer.id;
+}
+
+/** Who asks packets has retries, who is asked has resources for it, and UC has neither. */
+static void
+test_types(void **state)
+{
+	enum {
+		RTR = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
+		ASKED = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+		RTS = IBV_QP_STATE | IBV_QP_SQ_PSN,
+		ASKS = IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC
+	};
+	static const struct {
+		uint8_t client, server;
+		uint32_t rtr[2], rts[2]; /* more than each has */
+	} rows[] = {
+		{ IB_UVERBS_QPT_RC, IB_UVERBS_QPT_RC, { ASKED, ASKED },
+			{ ASKS | IBV_QP_TIMEOUT, ASKS | IBV_QP_TIMEOUT } },
+		{ IB_UVERBS_QPT_UC, IB_UVERBS_QPT_UC, { 0, 0 }, { 0, 0 } },
+		{ IB_UVERBS_QPT_XRC_INI, IB_UVERBS_QPT_XRC_TGT, { 0, ASKED },
+			{ ASKS | IBV_QP_TIMEOUT, IBV_QP_TIMEOUT } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ib_uverbs_qp_attr attr;
+		uint32_t id[2];
+		struct rig rig;
+
+		rig_open(&rig);
+		id[1] = create_of_type(&rig, SERVER, rows[i].server);
+		assert_int_equal(rig_bind(&rig, id[1], 2, RIG_PORT), 0);
+		assert_int_equal(rig_listen(&rig, id[1], 1), 0);
+		id[0] = create_of_type(&rig, CLIENT, rows[i].client);
+		rig_find(&rig, id[0]);
+		assert_int_equal(rig_connect(&rig, id[0], QPN_CLIENT, ""), 0);
+		shca_ucma_step(rig.ucma);
+		id[1] = rig_event(&rig, RIG_CONNECT_REQUEST).id;
+		assert_int_equal(rig_accept(&rig, id[1], ACCEPTED, QPN_SERVER, ""), 0);
+		shca_ucma_step(rig.ucma);
+		rig_event(&rig, RIG_CONNECT_RESPONSE);
+		for (unsigned int j = 0; j < 2; j++) {
+			assert_int_equal(rig_qp_attr(&rig, id[j], IBV_QPS_RTR, &attr), 0);
+			assert_int_equal(attr.qp_attr_mask, RTR | rows[i].rtr[j]);
+			assert_int_equal(rig_qp_attr(&rig, id[j], IBV_QPS_RTS, &attr), 0);
+			assert_int_equal(attr.qp_attr_mask, RTS | rows[i].rts[j]);
+		}
+		rig_close(&rig);
+	}
+}
+
 int
 main(void)
 {
@@ -149,6 +215,7 @@ main(void)
 		cmocka_unit_test(test_connection),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_ud),
+		cmocka_unit_test(test_types),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
