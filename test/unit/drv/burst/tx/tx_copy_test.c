@@ -284,6 +284,8 @@ static const struct {
 	{ { 60, 60 }, { 4, 12 }, { true, false }, 15 + 4 },
 	/* 11 * 5 units, 5 and 4 pointers */
 	{ { 60, 200 }, { 12, 4 }, { true, false }, 15 + 3 },
+	/* 11 * 5 units and 3, 4 * 3 */
+	{ { 60, 40 }, { 11, 5 }, { true, false }, 15 + 4 },
 	/* 14 * 4 units and 2 pointers */
 	{ { 60, 200 }, { 14, 2 }, { false, false }, 15 },
 	/* 14 * 4 units, 2 * 4 */
