@@ -195,9 +195,6 @@ shca_connect(struct shca_id *id, const struct rdma_ucm_conn_param *param)
 		return ret;
 	memcpy(path.local, id->gid.gid, sizeof(path.local));
 	memcpy(path.remote, id->remote_gid, sizeof(path.remote));
-	/* A connection of before has ended. */
-	shca_cm_release(id->conn, shca_clock_ns());
-	id->conn = NULL;
 	id->state = SHCA_ID_CONNECT;
 	ret = shca_cm_request(id->file->ucma->cm, shca_clock_ns(), &path, &mad, id, &id->conn);
 	if (ret != 0)
