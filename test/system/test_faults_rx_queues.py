@@ -149,9 +149,11 @@ def test_frames_are_missed_while_a_recovered_queue_has_no_wqe(tmp_path, call, ar
 
 
 def test_what_was_made_for_a_queue_and_could_not_be_used_is_destroyed(tmp_path):
-    """First the new WQ cannot be started, then the pool not be registered again, then it works."""
+    """First the new WQ cannot be started, then the pool not be registered again, then it works. With
+    mr_mempool_reg_en=0 the queue alone holds the pool."""
     text = "cq overrun at 3\nverb enomem MODIFY_WQ at 2\nverb enomem REG_MR at 2\n"
     with FaultyTestpmd(tmp_path, text, f"wire=unix:{tmp_path}/wire,mac={MAC}", env={"SOFTHCA_LOG": "info"},
+                       vdevs=["net_mlx5dv0,ibdev=mlx5_0,mr_mempool_reg_en=0"],
                        eal=["--log-level", "pmd.net.mlx5dv:info"]) as pmd, Cable(tmp_path / "wire") as cable:
         start = pmd.show_received()
         # What comes together with the one that is too many may be lost with it, in one block.
