@@ -2,6 +2,7 @@
 """softhca run: exit status, signals, what the command finds, and that nothing is left behind."""
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -127,6 +128,10 @@ def test_subcommands():
     for word in ("wire=", "kernel=", "model=", "mac=", "speed=", "pace=", "repeat=", "delay=", "pair:ID",
                  "tap:IFNAME", "pcap:IN[:OUT]", "unix:PATH", "cx4lx", "cx6dx"):
         assert word in text
+    # Each wire with what it is.
+    wires = text.split("\nWires:\n")[1].split("\nModels:\n")[0].splitlines()
+    assert wires[::2] and all(re.fullmatch(r"  \S+", line) for line in wires[::2])
+    assert all(re.fullmatch(r" {8}\S.*", line) for line in wires[1::2]) and len(wires) % 2 == 0
     assert run("--help").stdout == text
     assert run().returncode == 125
     wrong = run("walk")

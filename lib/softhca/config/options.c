@@ -106,7 +106,8 @@ shca_options_help(FILE *out)
 				shca_keys[i].values, shca_keys[i].help, shca_keys[i].preset);
 	fprintf(out, "Wires:\n");
 	for (unsigned int i = 0; shca_wire_kinds[i] != NULL; i++)
-		fprintf(out, "  %s\n", shca_wire_kinds[i]->usage);
+		fprintf(out, "  %s\n        %s\n", shca_wire_kinds[i]->usage,
+			shca_wire_kinds[i]->help);
 	fprintf(out, "Models:\n");
 	for (unsigned int i = 0; (model = shca_model_at(i)) != NULL; i++)
 		fprintf(out, "  %-8s%s, firmware %u.%u.%04u\n", model->name, model->board,

@@ -90,6 +90,7 @@ loop_close(struct shca_wire *wire)
 const struct shca_wire_ops shca_loop_wire = {
 	.name = "loop",
 	.usage = "loop",
+	.help = "what is sent comes back",
 	.open = loop_open,
 	.tx = loop_tx,
 	.rx = loop_rx,

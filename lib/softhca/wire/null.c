@@ -58,6 +58,7 @@ null_close(struct shca_wire *wire)
 const struct shca_wire_ops shca_null_wire = {
 	.name = "null",
 	.usage = "null",
+	.help = "what is sent is gone, and nothing comes",
 	.open = null_open,
 	.tx = null_tx,
 	.rx = null_rx,

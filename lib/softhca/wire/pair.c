@@ -301,6 +301,7 @@ pair_close(struct shca_wire *wire)
 const struct shca_wire_ops shca_pair_wire = {
 	.name = "pair",
 	.usage = "pair:ID",
+	.help = "a cable to the other port of this command that names the ID",
 	.open = pair_open,
 	.tx = pair_tx,
 	.rx = pair_rx,

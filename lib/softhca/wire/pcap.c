@@ -335,6 +335,7 @@ pcap_wire_fd(const struct shca_wire *wire)
 const struct shca_wire_ops shca_pcap_wire = {
 	.name = "pcap",
 	.usage = "pcap:IN[:OUT]",
+	.help = "plays the capture IN once a rule receives, and records what is sent in OUT; IN may be empty",
 	.open = pcap_wire_open,
 	.tx = pcap_wire_tx,
 	.rx = pcap_wire_rx,

@@ -337,6 +337,7 @@ tap_close(struct shca_wire *wire)
 const struct shca_wire_ops shca_tap_wire = {
 	.name = "tap",
 	.usage = "tap:IFNAME",
+	.help = "the other end is a TAP, which is made if there is none",
 	.open = tap_open,
 	.tx = tap_tx,
 	.rx = tap_rx,

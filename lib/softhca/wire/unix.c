@@ -425,6 +425,7 @@ shca_unix_has_peer(const struct shca_wire *wire)
 const struct shca_wire_ops shca_unix_wire = {
 	.name = "unix",
 	.usage = "unix:PATH",
+	.help = "a cable to another process that names the PATH; either may come first",
 	.open = unix_open,
 	.tx = unix_tx,
 	.rx = unix_rx,

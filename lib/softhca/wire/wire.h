@@ -93,6 +93,7 @@ struct shca_wire_path {
 struct shca_wire_ops {
 	const char *name;  /**< the kind, as in wire=NAME[:ARG] */
 	const char *usage; /**< "tap:IFNAME": for messages and help */
+	const char *help;  /**< one line */
 	/** @return 0, or a negative errno after a message. */
 	int (*open)(const struct shca_wire_conf *conf, struct shca_wire **wire);
 	/**
