@@ -32,6 +32,7 @@ struct region {
 struct owner {
 	LIST_ENTRY(owner) next;
 	const struct rte_mempool *pool; /**< NULL: EAL or device memory, found by address */
+	uint64_t hash;                  /**< of the pool's chunks, by mdv_mr_span_hash() */
 	unsigned int refs;
 	bool met; /**< a queue's cache has it; the caches together hold one reference until the pool
 		     is destroyed */
@@ -156,8 +157,8 @@ owner_remove(struct mdv_mr_table *table, struct owner *owner)
 	owner_destroy(table, owner);
 }
 
-/** The same for a run of EAL memory of which a part has gone: packets in the rest of it, of pools
- * among others, may be on their way. */
+/** The same for a run of EAL memory of which a part has gone, or a pool that is registered anew:
+ * packets in the rest of it, of pools among others, may be on their way. */
 static void
 owner_retire(struct mdv_mr_table *table, struct owner *owner)
 {
@@ -256,14 +257,16 @@ mdv_mr_each(struct mdv_mr_table *table, mdv_mr_each_t each, void *arg)
 static int
 pool_get(struct mdv_mr_table *table, struct rte_mempool *pool, bool met)
 {
+	struct owner *owner, *before;
 	struct mdv_mr_span *spans;
-	struct owner *owner;
 	size_t nb_spans;
 	int ret = 0;
 
 	pthread_mutex_lock(&table->lock);
-	owner = owner_of_pool(table, pool);
-	if (owner == NULL) {
+	owner = before = owner_of_pool(table, pool);
+	/* A walk saw the pool while it was made, or it is another pool at the address of one that
+	 * a process destroyed untold. */
+	if (owner == NULL || owner->hash != mdv_mr_span_hash(pool)) {
 		ret = mdv_mr_span_of_pool(pool, &spans, &nb_spans);
 		if (ret == 0) {
 			owner = owner_create(table, spans, nb_spans);
@@ -273,7 +276,13 @@ pool_get(struct mdv_mr_table *table, struct rte_mempool *pool, bool met)
 		if (ret != 0)
 			goto unlock;
 		owner->pool = pool;
+		owner->hash = mdv_mr_span_hash(pool);
 		LIST_INSERT_HEAD(&table->owners, owner, next);
+		if (before != NULL) {
+			owner->refs = before->refs;
+			owner->met = before->met;
+			owner_retire(table, before);
+		}
 	}
 	if (!met || !owner->met)
 		owner->refs++;

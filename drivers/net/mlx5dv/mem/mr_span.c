@@ -103,6 +103,26 @@ mdv_mr_span_has_packets(struct rte_mempool *pool)
 		pool->populated_size == pool->size && (pool->flags & RTE_MEMPOOL_F_NON_IO) == 0;
 }
 
+/** Both steps are one to one. */
+static void
+chunk_hash(__rte_unused struct rte_mempool *pool, void *arg, struct rte_mempool_memhdr *chunk,
+	__rte_unused unsigned int idx)
+{
+	uint64_t *hash = arg;
+
+	*hash = (*hash ^ (uintptr_t)chunk->addr) * UINT64_C(0x9e3779b97f4a7c15);
+	*hash = (*hash ^ chunk->len) * UINT64_C(0xff51afd7ed558ccd);
+}
+
+uint64_t
+mdv_mr_span_hash(struct rte_mempool *pool)
+{
+	uint64_t hash = 0;
+
+	rte_mempool_mem_iter(pool, chunk_hash, &hash);
+	return hash;
+}
+
 int
 mdv_mr_span_of_pool(struct rte_mempool *pool, struct mdv_mr_span **spans, size_t *nb)
 {

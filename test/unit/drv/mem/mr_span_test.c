@@ -181,6 +181,29 @@ packets_are_in_pools_of_mbufs_with_room(void **state)
 	}
 }
 
+/** By chunks and their order, wherever the pool is. */
+static void
+pools_of_other_pieces_have_another_hash(void **state)
+{
+	static const unsigned int cases[][3] = { { 1, 2, 3 }, { 1, 2, 4 }, { 2, 1, 3 } };
+	uint64_t hashes[2 * RTE_DIM(cases)];
+	unsigned int nb = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++)
+		for (unsigned int pieces = 2; pieces <= 3; pieces++) {
+			struct rte_mempool *pool = pool_of(cases[i], pieces);
+
+			hashes[nb] = mdv_mr_span_hash(pool);
+			assert_int_equal(hashes[nb], mdv_mr_span_hash(pool));
+			/* The first two begin alike. */
+			for (unsigned int k = 0; k < nb; k++)
+				assert_true((hashes[k] == hashes[nb]) == (k == 0 && nb == 2));
+			nb++;
+			rte_mempool_free(pool);
+		}
+}
+
 static void
 a_pool_without_memory_is_refused(void **state)
 {
@@ -202,6 +225,7 @@ main(void)
 		cmocka_unit_test(many_pieces_are_all_there),
 		cmocka_unit_test(pinned_buffers_are_what_counts),
 		cmocka_unit_test(packets_are_in_pools_of_mbufs_with_room),
+		cmocka_unit_test(pools_of_other_pieces_have_another_hash),
 		cmocka_unit_test(a_pool_without_memory_is_refused),
 	};
 
