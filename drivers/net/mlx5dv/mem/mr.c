@@ -20,8 +20,7 @@
 #include "mp/mp.h"
 #include "mr.h"
 #include "mr_span.h"
-
-#define EVENT_NAME "net_mlx5dv_mr"
+#include "mr_watch.h"
 
 struct region {
 	struct mdv_mr_range range;
@@ -487,7 +486,7 @@ is_within(const struct owner *owner, uintptr_t start, size_t size)
 		range->start + range->size <= start + size;
 }
 
-/* pool_event() has removed a destroyed pool before, unless the process that destroyed it could not
+/* mr_watch.c has removed a destroyed pool before, unless the process that destroyed it could not
  * report that. */
 void
 mdv_mr_memory_event(enum rte_mem_event event, const void *addr, size_t len, void *arg)
@@ -539,15 +538,17 @@ mdv_mr_pools_register(struct mdv_mr_table *table)
 }
 
 static void
-pool_event(enum rte_mempool_event event, struct rte_mempool *pool, void *arg)
+pool_made(struct mdv_mr_table *table, struct rte_mempool *pool)
 {
-	const struct mdv_mr_table *table = arg;
-
-	if (event == RTE_MEMPOOL_EVENT_DESTROY)
-		mdv_mr_pool_gone(arg, pool);
-	else if (__atomic_load_n(&table->early, __ATOMIC_RELAXED))
-		pool_come(pool, arg);
+	if (__atomic_load_n(&table->early, __ATOMIC_RELAXED))
+		pool_come(pool, table);
 }
+
+static const struct mdv_mr_watcher watcher = {
+	.pool_made = pool_made,
+	.pool_gone = mdv_mr_pool_gone,
+	.memory = mdv_mr_memory_event,
+};
 
 struct mdv_mr_table *
 mdv_mr_create(const struct mdv_device *device, uint16_t port_id)
@@ -564,18 +565,9 @@ mdv_mr_create(const struct mdv_device *device, uint16_t port_id)
 	LIST_INIT(&table->retired);
 	table->device = device;
 	table->port_id = port_id;
-	/* Without dynamic memory (--no-huge, --legacy-mem) memory is never freed, and there are no
-	 * events. */
-	if (rte_mem_event_callback_register(EVENT_NAME, mdv_mr_memory_event, table) != 0 &&
-		rte_errno != ENOTSUP) {
-		error = rte_errno;
-	} else {
-		if (rte_mempool_event_callback_register(pool_event, table) == 0)
-			return table;
-		/* The call that undoes the first one may set rte_errno, too. */
-		error = rte_errno;
-		rte_mem_event_callback_unregister(EVENT_NAME, table);
-	}
+	error = mdv_mr_watch_begin(table, &watcher);
+	if (error == 0)
+		return table;
 	MDV_LOG(ERR, "%s: cannot watch memory: %s", device->name, rte_strerror(error));
 	pthread_mutex_destroy(&table->lock);
 	rte_free(table);
@@ -589,8 +581,7 @@ mdv_mr_destroy(struct mdv_mr_table *table)
 
 	if (table == NULL)
 		return;
-	rte_mempool_event_callback_unregister(pool_event, table);
-	rte_mem_event_callback_unregister(EVENT_NAME, table);
+	mdv_mr_watch_end(table);
 	while ((owner = LIST_FIRST(&table->owners)) != NULL)
 		owner_remove(table, owner);
 	owners_free_retired(table);

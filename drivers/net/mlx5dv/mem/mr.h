@@ -68,7 +68,7 @@ const uint32_t *mdv_mr_generation(const struct mdv_mr_table *table);
  */
 bool mdv_mr_find(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *mbuf,
 	struct mdv_mr_range *range);
-/** Remove a pool that another process has destroyed. */
+/** Remove a pool that this or another process destroys. */
 void mdv_mr_pool_gone(struct mdv_mr_table *table, const struct rte_mempool *pool);
 /** An rte_mem_event_callback_t, of the table @p arg: look no more into memory that is freed, or
  * that the application takes back. */

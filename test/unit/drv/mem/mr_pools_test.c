@@ -2,7 +2,9 @@
 /* Memory regions of pools that other threads and processes make and destroy meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
@@ -144,12 +146,38 @@ a_pool_that_was_seen_too_early_is_registered_whole(void **state)
 	free(memory);
 }
 
+/** The EAL calls back without a lock: a thread that makes or destroys a pool may come here after
+ * another has closed the port, and the memory has another use. */
+static void
+an_event_may_come_after_its_table_has_gone(void **state)
+{
+	struct rte_mempool *pool = rig_pool("pools_late", NB_MBUFS, ROOM);
+	struct mdv_mr_table *table = table_new();
+	void *others[64];
+
+	(void)state;
+	mdv_mr_pools_register(table);
+	table_delete(table);
+	for (unsigned int i = 0; i < RTE_DIM(others); i++) {
+		others[i] = rte_malloc(NULL, 64, 0);
+		assert_non_null(others[i]);
+		memset(others[i], 0xff, 64);
+	}
+	registered.callback(RTE_MEMPOOL_EVENT_READY, pool, registered.arg);
+	registered.callback(RTE_MEMPOOL_EVENT_DESTROY, pool, registered.arg);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	for (unsigned int i = 0; i < RTE_DIM(others); i++)
+		rte_free(others[i]);
+	rte_mempool_free(pool);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pool_in_the_place_of_another_is_registered),
 		cmocka_unit_test(a_pool_that_was_seen_too_early_is_registered_whole),
+		cmocka_unit_test(an_event_may_come_after_its_table_has_gone),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
