@@ -14,6 +14,7 @@
 #include <rte_malloc.h>
 #include <rte_memory.h>
 #include <rte_mempool.h>
+#include <rte_string_fns.h>
 
 #include "base/log.h"
 #include "device/device.h"
@@ -30,8 +31,9 @@ struct region {
 /** Regions that come and go together: those of a mempool, or one run of EAL or device memory. */
 struct owner {
 	LIST_ENTRY(owner) next;
-	const struct rte_mempool *pool; /**< NULL: EAL or device memory, found by address */
-	uint64_t hash;                  /**< of the pool's chunks, by mdv_mr_span_hash() */
+	const struct rte_mempool *pool;  /**< NULL: EAL or device memory, found by address */
+	uint64_t hash;                   /**< of the pool's chunks, by mdv_mr_span_hash() */
+	char name[RTE_MEMPOOL_NAMESIZE]; /**< of the pool, which may be gone untold */
 	unsigned int refs;
 	bool met; /**< a queue's cache has it; the caches together hold one reference until the pool
 		     is destroyed */
@@ -246,8 +248,8 @@ mdv_mr_each(struct mdv_mr_table *table, mdv_mr_each_t each, void *arg)
 	pthread_mutex_lock(&table->lock);
 	LIST_FOREACH (owner, &table->owners, next) {
 		for (i = 0; i < owner->nb_regions; i++)
-			each(&owner->regions[i].range,
-				owner->pool == NULL ? NULL : owner->pool->name, arg);
+			each(&owner->regions[i].range, owner->pool == NULL ? NULL : owner->name,
+				arg);
 	}
 	pthread_mutex_unlock(&table->lock);
 }
@@ -276,6 +278,7 @@ pool_get(struct mdv_mr_table *table, struct rte_mempool *pool, bool met)
 			goto unlock;
 		owner->pool = pool;
 		owner->hash = mdv_mr_span_hash(pool);
+		rte_strscpy(owner->name, pool->name, sizeof(owner->name));
 		LIST_INSERT_HEAD(&table->owners, owner, next);
 		if (before != NULL) {
 			owner->refs = before->refs;

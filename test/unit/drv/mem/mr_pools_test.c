@@ -63,6 +63,28 @@ destroy_untold(struct rte_mempool *pool)
 }
 
 static void
+name_is(__attribute__((unused)) const struct mdv_mr_range *range, const char *pool, void *arg)
+{
+	assert_string_equal(pool, arg);
+}
+
+/** Telemetry lists regions at any time. */
+static void
+a_pool_that_went_untold_still_has_its_name(void **state)
+{
+	struct rte_mempool *pool = rig_pool("pools_named", NB_MBUFS, ROOM);
+	struct mdv_mr_table *table = table_new();
+	char name[] = "pools_named";
+
+	(void)state;
+	assert_int_equal(mdv_mr_pool_get(table, pool), 0);
+	destroy_untold(pool);
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	mdv_mr_each(table, name_is, name);
+	table_delete(table);
+}
+
+static void
 a_pool_in_the_place_of_another_is_registered(void **state)
 {
 	struct rte_mempool *pool = rig_pool("pools_untold", NB_MBUFS, ROOM), *next;
@@ -175,6 +197,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pool_that_went_untold_still_has_its_name),
 		cmocka_unit_test(a_pool_in_the_place_of_another_is_registered),
 		cmocka_unit_test(a_pool_that_was_seen_too_early_is_registered_whole),
 		cmocka_unit_test(an_event_may_come_after_its_table_has_gone),
