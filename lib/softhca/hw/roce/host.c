@@ -129,19 +129,28 @@ remote_pdn(const struct shca_roce_qp *qp)
 	return srq != NULL ? srq->attr.pdn : 0;
 }
 
+static const uint32_t wanted[] = {
+	[SHCA_REMOTE_WRITE] = IB_UVERBS_ACCESS_REMOTE_WRITE,
+	[SHCA_REMOTE_READ] = IB_UVERBS_ACCESS_REMOTE_READ,
+	[SHCA_REMOTE_ATOMIC] = IB_UVERBS_ACCESS_REMOTE_ATOMIC,
+};
+
+static bool
+allows(void *arg, enum shca_remote what)
+{
+	const struct shca_roce_qp *qp = arg;
+
+	return (qp->conf.access & wanted[what]) != 0;
+}
+
 static uint8_t *
 remote(void *arg, enum shca_remote what, uint32_t rkey, uint64_t va, uint32_t length)
 {
-	static const uint32_t wanted[] = {
-		[SHCA_REMOTE_WRITE] = IB_UVERBS_ACCESS_REMOTE_WRITE,
-		[SHCA_REMOTE_READ] = IB_UVERBS_ACCESS_REMOTE_READ,
-		[SHCA_REMOTE_ATOMIC] = IB_UVERBS_ACCESS_REMOTE_ATOMIC,
-	};
 	struct shca_roce_qp *qp = arg;
 	const struct shca_mr *mr =
 		shca_idtable_get(&qp->dev->mem->mrs, rkey >> SHCA_MEM_LKEY_INDEX_SHIFT);
 
-	if (mr == NULL || (mr->access & wanted[what]) == 0 || (qp->conf.access & wanted[what]) == 0)
+	if (mr == NULL || (mr->access & wanted[what]) == 0 || !allows(arg, what))
 		return NULL;
 	shca_touch(qp->dev, SHCA_TOUCH_ROCE, qp);
 	if (mr->is_window)
@@ -178,5 +187,5 @@ failed(void *arg, enum shca_outcome outcome)
 						     : SHCA_EVENT_QP_REQ_ERR);
 }
 
-const struct shca_responder_host shca_roce_responder_host = { take, scatter, received, remote,
-	invalidate, failed };
+const struct shca_responder_host shca_roce_responder_host = { take, scatter, received, allows,
+	remote, invalidate, failed };

@@ -110,6 +110,8 @@ struct shca_responder_host {
 		void *arg, uint32_t offset, uint32_t length, const uint8_t *from);
 	/** The message is whole: complete the WQE. */
 	void (*received)(void *arg, const struct shca_received *received);
+	/** @return whether the queue pair is set up for such requests, whatever the key allows. */
+	bool (*allows)(void *arg, enum shca_remote what);
 	/** @return where the bytes are, or NULL: the key or the queue pair does not allow that. */
 	uint8_t *(*remote)(
 		void *arg, enum shca_remote what, uint32_t rkey, uint64_t va, uint32_t length);

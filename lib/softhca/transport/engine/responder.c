@@ -240,13 +240,23 @@ finish_packet(
 		acknowledge(responder, bth->psn, SHCA_AETH_ACK | SHCA_AETH_NO_CREDITS);
 }
 
+/** A right that the queue pair lacks makes the request one that it does not support (Linux
+ * rxe_resp.c check_op_valid(), hfi1 rc.c; "not set up for this": the ConnectX PRM's rq_num_rire).
+ */
+static bool
+allows(const struct shca_responder *responder, enum shca_remote what)
+{
+	return responder->conf.host->allows(responder->conf.arg, what);
+}
+
 static void
 take_message(
 	struct shca_responder *responder, const struct place *place, const struct shca_bth *bth)
 {
 	const bool is_send = place->message == SHCA_MESSAGE_SEND;
 
-	if (!is_in_order(responder, place, bth)) {
+	if (!is_in_order(responder, place, bth) ||
+		(!is_send && place->is_first && !allows(responder, SHCA_REMOTE_WRITE))) {
 		refuse_request(responder, SHCA_NAK_INVALID_REQUEST);
 		return;
 	}
@@ -302,7 +312,8 @@ static void
 take_read(struct shca_responder *responder, const struct shca_bth *bth)
 {
 	if (responder->message != SHCA_MESSAGE_NONE || bth->dma_length > LONGEST ||
-		nb_reads(responder) >= responder->conf.max_dest_rd_atomic) {
+		nb_reads(responder) >= responder->conf.max_dest_rd_atomic ||
+		!allows(responder, SHCA_REMOTE_READ)) {
 		refuse_request(responder, SHCA_NAK_INVALID_REQUEST);
 		return;
 	}
@@ -364,7 +375,7 @@ take_atomic(struct shca_responder *responder, const struct shca_bth *bth)
 	uint8_t *to;
 
 	if (responder->message != SHCA_MESSAGE_NONE || responder->conf.max_dest_rd_atomic == 0 ||
-		bth->va % ATOMIC_BYTES != 0) {
+		bth->va % ATOMIC_BYTES != 0 || !allows(responder, SHCA_REMOTE_ATOMIC)) {
 		refuse_request(responder, SHCA_NAK_INVALID_REQUEST);
 		return;
 	}

@@ -44,6 +44,14 @@ received(void *arg, const struct shca_received *message)
 	(void)message;
 }
 
+static bool
+allows(void *arg, enum shca_remote what)
+{
+	(void)arg;
+	(void)what;
+	return true;
+}
+
 static uint8_t *
 remote(void *arg, enum shca_remote what, uint32_t rkey, uint64_t va, uint32_t length)
 {
@@ -61,6 +69,7 @@ static const struct shca_responder_host host = {
 	.take = take,
 	.scatter = scatter,
 	.received = received,
+	.allows = allows,
 	.remote = remote,
 };
 

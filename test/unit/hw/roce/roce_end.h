@@ -8,6 +8,8 @@
 #include <endian.h>
 #include <string.h>
 
+#include <rdma/ib_user_ioctl_verbs.h>
+
 #include "base/node.h"
 #include "hw/roce/gid.h"
 #include "hw/roce/roce_qp.h"
@@ -45,7 +47,12 @@ connect_end(struct end *end, enum shca_roce_type type)
 	shca_node_gid(other_mac, end->other_gid);
 	memcpy(route.dgid, end->other_gid, sizeof(route.dgid));
 	end->conf = (struct shca_roce_qp_conf){
-		.mtu = 1024, .timeout = 14, .sq_psn = PSN, .rq_psn = PSN, .dest_qpn = DEST_QPN
+		.mtu = 1024,
+		.timeout = 14,
+		.sq_psn = PSN,
+		.rq_psn = PSN,
+		.dest_qpn = DEST_QPN,
+		.access = IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_READ,
 	};
 	assert_true(shca_gid_path(end->rig.dev, &route, &end->conf.path));
 	memcpy(end->conf.path.dmac, other_mac, sizeof(other_mac));

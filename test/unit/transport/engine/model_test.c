@@ -128,6 +128,14 @@ received(void *arg, const struct shca_received *what)
 		memcpy(result->bytes, model->arriving, what->length);
 }
 
+static bool
+allows(void *arg, enum shca_remote what)
+{
+	(void)arg;
+	(void)what;
+	return true;
+}
+
 static uint8_t *
 remote(void *arg, enum shca_remote what, uint32_t rkey, uint64_t va, uint32_t length)
 {
@@ -154,7 +162,7 @@ failed(void *arg, enum shca_outcome outcome)
 
 static const struct shca_requester_host requester_host = { gather, scatter_answer, execute,
 	complete };
-static const struct shca_responder_host responder_host = { take, scatter, received, remote,
+static const struct shca_responder_host responder_host = { take, scatter, received, allows, remote,
 	invalidate, failed };
 
 /** A work request at random. Reads are of memory that no write changes: a read may see later

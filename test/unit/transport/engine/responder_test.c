@@ -23,6 +23,7 @@ static struct rig {
 	enum shca_take takes;
 	enum shca_outcome scatters;   /* what the buffers say */
 	bool may_invalidate, is_gone; /* the memory */
+	bool allows;                  /* the queue pair, what requests want */
 	_Alignas(8) uint8_t memory[4 * MTU];
 	uint8_t buffer[4 * MTU];
 	unsigned int nb_received;
@@ -55,6 +56,14 @@ received(void *arg, const struct shca_received *what)
 	rig.nb_received++;
 }
 
+static bool
+allows(void *arg, enum shca_remote what)
+{
+	(void)arg;
+	(void)what;
+	return rig.allows;
+}
+
 static uint8_t *
 remote(void *arg, enum shca_remote what, uint32_t rkey, uint64_t va, uint32_t length)
 {
@@ -80,14 +89,15 @@ failed(void *arg, enum shca_outcome outcome)
 	rig.failed = outcome;
 }
 
-static const struct shca_responder_host host = { take, scatter, received, remote, invalidate,
-	failed };
+static const struct shca_responder_host host = { take, scatter, received, allows, remote,
+	invalidate, failed };
 
 static void
 start(bool is_reliable)
 {
 	memset(&rig, 0, sizeof(rig));
 	rig.takes = SHCA_TAKE_DONE;
+	rig.allows = true;
 	shca_responder_init(&rig.responder,
 		&(struct shca_responder_conf){
 			&host, NULL, is_reliable, MTU, PSN, NB_READ, TIMER });
@@ -292,6 +302,36 @@ remote_access(void **state)
 	assert_refused(NAK(REMOTE_ACCESS), 0, SHCA_OUTCOME_LOCAL_ACCESS);
 }
 
+/** What a queue pair is not set up for is no matter of keys (IBTA 11.6.2, Remote Invalid Request
+ * Error), even where no memory is named; and it takes no receive WQE. */
+static void
+not_set_up(void **state)
+{
+	static const uint8_t opcodes[] = { SHCA_BTH_WRITE_FIRST, SHCA_BTH_WRITE_ONLY,
+		SHCA_BTH_WRITE_ONLY_IMM, SHCA_BTH_READ_REQUEST, SHCA_BTH_CMP_SWAP,
+		SHCA_BTH_FETCH_ADD };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(opcodes); i++)
+		for (unsigned int length = 0; length <= MTU; length += MTU) {
+			start(true);
+			rig.allows = false;
+			come(opcodes[i], 0, length);
+			assert_refused(
+				NAK(INVALID_REQUEST), 0, SHCA_OUTCOME_REMOTE_INVALID_REQUEST);
+			assert_false(rig.responder.has_wqe);
+		}
+	start(true);
+	rig.allows = false;
+	come(SHCA_BTH_SEND_ONLY, 0, 8);
+	assert_answer(ACK, 0);
+	start(false);
+	rig.allows = false;
+	come(SHCA_BTH_WRITE_ONLY, 0, 8);
+	assert_int_equal(rig.failed, SHCA_OUTCOME_SUCCESS);
+	assert_int_equal(rig.responder.nb_writes, 0);
+}
+
 /** The receive WQE is the program's fault, not the sender's (IBTA 9.7.5.2.8, table 56); one that is
  * too short is the sender's. */
 static void
@@ -493,6 +533,7 @@ main(void)
 		cmocka_unit_test(write_is_too_long),
 		cmocka_unit_test(more_invalid_requests),
 		cmocka_unit_test(remote_access),
+		cmocka_unit_test(not_set_up),
 		cmocka_unit_test(bad_buffers),
 		cmocka_unit_test(not_ready),
 		cmocka_unit_test(duplicates),
