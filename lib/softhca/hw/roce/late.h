@@ -3,7 +3,7 @@
  * @file
  * Acknowledgements of queue pairs that are gone. A card sends one when the packet comes, before any
  * program sees the message; here they wait for the next round, and a program may have destroyed its
- * queue pair, or reset it, by then.
+ * queue pair, reset it, or got it to ERROR, by then.
  */
 #ifndef SHCA_HW_ROCE_LATE_H
 #define SHCA_HW_ROCE_LATE_H

@@ -181,6 +181,16 @@ reset(struct shca_roce_qp *qp)
 	qp->responder = (struct shca_responder){ 0 };
 }
 
+/** The program's step to ERROR: memory is its own again, so that reads which wait are not answered
+ * (IBTA 10.3.1). One that an error has brought there still owes a NAK, behind such reads. */
+static void
+halt(struct shca_roce_qp *qp, enum shca_roce_state was)
+{
+	if (was != SHCA_ROCE_ERROR)
+		shca_responder_forget(&qp->responder);
+	shca_roce_break(qp);
+}
+
 /** In ERROR the next round flushes: it catches faults on the program's memory. */
 void
 shca_roce_qp_modify(
@@ -190,14 +200,14 @@ shca_roce_qp_modify(
 
 	if (shca_is_strict(qp->dev))
 		shca_roce_strict_modify(qp, state, conf);
-	if (state == SHCA_ROCE_RESET)
+	if (state == SHCA_ROCE_RESET || state == SHCA_ROCE_ERROR)
 		shca_late_keep(qp);
 	qp->conf = *conf;
 	qp->state = state;
 	if (state == SHCA_ROCE_RESET)
 		reset(qp);
 	else if (state == SHCA_ROCE_ERROR)
-		shca_roce_break(qp);
+		halt(qp, was);
 	else if (state == SHCA_ROCE_RTR && was == SHCA_ROCE_INIT)
 		start_responder(qp);
 	else if (state == SHCA_ROCE_RTS && was == SHCA_ROCE_RTR)

@@ -544,6 +544,12 @@ shca_responder_is_reading(const struct shca_responder *responder)
 		SHCA_BTH_READ_REQUEST;
 }
 
+void
+shca_responder_forget(struct shca_responder *responder)
+{
+	responder->head = responder->tail;
+}
+
 bool
 shca_responder_next(struct shca_responder *responder, struct shca_bth *bth, uint8_t *payload)
 {

@@ -72,6 +72,8 @@ void shca_responder_init(struct shca_responder *responder, const struct shca_res
 void shca_responder_receive(struct shca_responder *responder, const struct shca_bth *bth);
 /** @return whether the next answer has bytes of memory. */
 bool shca_responder_is_reading(const struct shca_responder *responder);
+/** Give up the answers that wait. */
+void shca_responder_forget(struct shca_responder *responder);
 /** Make the next answer. @param payload room for mtu bytes @return false: there is none */
 bool shca_responder_next(struct shca_responder *responder, struct shca_bth *bth, uint8_t *payload);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file What a connected queue pair counts of messages that find no receive WQE. */
+/** @file What a connected queue pair counts of messages that find no receive WQE, and what it still
+ * answers in ERROR. */
 #include "roce_end.h"
+
+#include <rdma/ib_user_ioctl_verbs.h>
 
 #include "hw/roce/state.h"
 
@@ -55,12 +58,64 @@ an_unreliable_one_is_lost(void **state)
 	disconnect_end(&end);
 }
 
+/** Requests that the responder has taken, and not answered. */
+static void
+take_request(struct end *end, uint8_t opcode, uint32_t psn)
+{
+	shca_responder_receive(&end->qp->responder,
+		&(struct shca_bth){ .opcode = opcode, .psn = psn, .ack_req = true });
+}
+
+/** A program that gets its queue pair to ERROR has its memory back: what was done is acknowledged,
+ * a read is not answered any more. */
+static void
+in_error_it_reads_no_more(void **state)
+{
+	struct end end;
+
+	(void)state;
+	connect_end(&end, SHCA_ROCE_RC);
+	end.qp->responder.conf.max_dest_rd_atomic = 1;
+	end.qp->conf.access = IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_READ;
+	take_request(&end, SHCA_BTH_WRITE_ONLY, PSN);
+	take_request(&end, SHCA_BTH_READ_REQUEST, PSN + 1);
+	shca_roce_qp_modify(end.qp, SHCA_ROCE_ERROR, &end.conf);
+	rig_run(&end.rig);
+	assert_int_equal(end.rig.wire.nb_sent, 1);
+	assert_int_equal(sent(&end, 0).opcode, SHCA_BTH_ACK);
+	assert_int_equal(sent(&end, 0).psn, PSN);
+	disconnect_end(&end);
+}
+
+/** One that an error has brought there says why, behind the reads before it. */
+static void
+in_error_it_says_why(void **state)
+{
+	struct end end;
+
+	(void)state;
+	connect_end(&end, SHCA_ROCE_RC);
+	end.qp->responder.conf.max_dest_rd_atomic = 1;
+	end.qp->conf.access = IB_UVERBS_ACCESS_REMOTE_READ;
+	take_request(&end, SHCA_BTH_READ_REQUEST, PSN);
+	take_request(&end, SHCA_BTH_SEND_MIDDLE, PSN + 1);
+	assert_int_equal(shca_roce_qp_state(end.qp), SHCA_ROCE_ERROR);
+	shca_roce_qp_modify(end.qp, SHCA_ROCE_ERROR, &end.conf);
+	rig_run(&end.rig);
+	assert_int_equal(end.rig.wire.nb_sent, 2);
+	assert_int_equal(sent(&end, 0).opcode, SHCA_BTH_READ_ONLY);
+	assert_int_equal(sent(&end, 1).syndrome, SHCA_AETH_NAK | SHCA_NAK_INVALID_REQUEST);
+	disconnect_end(&end);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_reliable_one_is_counted_each_time),
 		cmocka_unit_test(an_unreliable_one_is_lost),
+		cmocka_unit_test(in_error_it_reads_no_more),
+		cmocka_unit_test(in_error_it_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
