@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* States of queue pairs with a transport: attributes that a step lacks or must not have, claimed
- * states, ports of paths, steps that Linux has no command for, a send queue that has failed, and
- * what a query tells. */
+ * states, ports of paths, steps that Linux has no command for, a send queue that has failed,
+ * what a query tells, and a CQ that overruns. */
 #include <errno.h>
 #include <string.h>
 
@@ -354,6 +354,37 @@ depths(void)
 	}
 }
 
+/** A CQ that has overrun takes a queue pair with it that has a completion for it, and no other. */
+static void
+cq_overruns(void)
+{
+	struct ibv_cq *small = ibv_create_cq(rig_context, 1, NULL, NULL, 0);
+	struct ibv_sge sge = rig_sge(0, 0, BYTES);
+	struct ibv_async_event event;
+	struct ibv_qp *one, *other;
+
+	if (small == NULL)
+		rig_die("ibv_create_cq");
+	one = pair_qp(IBV_QPT_RC, cq, NULL);
+	other = pair_qp(IBV_QPT_RC, small, NULL);
+	pair_connect(one, other);
+	for (int i = 0; i <= small->cqe + 1; i++) {
+		struct ibv_send_wr wr = pair_wr(IBV_WR_SEND, 0, &sge);
+
+		pair_receive(other, 0, &sge);
+		pair_post(one, &wr);
+	}
+	event = pair_event(IBV_EVENT_CQ_ERR);
+	CHECK(event.element.cq == small, 0);
+	event = pair_event(IBV_EVENT_QP_FATAL);
+	CHECK(event.element.qp == other, 0);
+	CHECK(pair_state(other) == IBV_QPS_ERR, pair_state(other));
+	CHECK(pair_state(one) == IBV_QPS_RTS, pair_state(one));
+	rig_must(ibv_destroy_qp(one), "ibv_destroy_qp");
+	rig_must(ibv_destroy_qp(other), "ibv_destroy_qp");
+	rig_must(ibv_destroy_cq(small), "ibv_destroy_cq");
+}
+
 int
 main(void)
 {
@@ -375,6 +406,7 @@ main(void)
 	hops(IBV_QPT_RC);
 	hops(IBV_QPT_UC);
 	depths();
+	cq_overruns();
 	rig_must(ibv_destroy_cq(cq), "ibv_destroy_cq");
 	return rig_close();
 }

@@ -10,6 +10,7 @@
 #include "hw/roce/count.h"
 #include "hw/roce/roce_strict.h"
 #include "hw/roce/state.h"
+#include "hw/state/cq.h"
 
 static enum shca_roce_wqe_form
 form_of(const struct shca_roce_qp *qp)
@@ -219,6 +220,20 @@ shca_roce_scatter_rq(struct shca_roce_qp *qp, uint32_t offset, uint32_t length, 
 	return outcome;
 }
 
+/** Into a CQ that has failed nothing can be written: that breaks the queue pair, whose owner learns
+ * it by an event (IBTA 11.6.3.2, local work queue catastrophic error). */
+static void
+push(struct shca_roce_qp *qp, struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
+{
+	shca_cq_push(cq, cqe, solicited);
+	if (!cq->failed || qp->cannot_complete)
+		return;
+	SHCA_WARN("QP 0x%x: CQ 0x%x has failed and takes no completion", qp->number, cq->number);
+	qp->cannot_complete = true;
+	shca_roce_break(qp);
+	shca_notify(qp->attr.event, qp->attr.owner, SHCA_EVENT_QP_FATAL);
+}
+
 /** Bits of flags_rqpn: a GRH is there (mlx5's get_cqe of libmlx5's handle_responder). */
 #define GRH_SHIFT 28
 /** Where it has an InfiniBand packet's service level (mlx5_ib's handle_responder). */
@@ -240,7 +255,7 @@ shca_roce_complete_rq(struct shca_roce_qp *qp, const struct shca_roce_rx *rx)
 	};
 
 	qp->rx_wqe.is_taken = false;
-	shca_cq_push(qp->rx_wqe.cq, &cqe, rx->solicited);
+	push(qp, qp->rx_wqe.cq, &cqe, rx->solicited);
 }
 
 static void
@@ -277,7 +292,7 @@ push_fault(struct shca_roce_qp *qp, struct shca_cq *cq, const struct shca_cqe_fa
 
 	count_fault(qp, fault->cqe_opcode, fault->syndrome);
 	shca_cqe_set_fault(&cqe, fault);
-	shca_cq_push(cq, &cqe, true);
+	push(qp, cq, &cqe, true);
 }
 
 void
@@ -306,7 +321,7 @@ shca_roce_complete_sq(struct shca_roce_qp *qp, const struct shca_wr *wr)
 	shca_cqe_set_tx(
 		&cqe, wr->opcode, qp->number, qp->attr.user_index, wr->index, qp->dev->ticks);
 	cqe.byte_count = htobe32(wr->length);
-	shca_cq_push(qp->attr.send_cq, &cqe, false);
+	push(qp, qp->attr.send_cq, &cqe, false);
 }
 
 void

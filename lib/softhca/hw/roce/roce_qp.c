@@ -172,6 +172,7 @@ reset(struct shca_roce_qp *qp)
 	qp->has_wqe = false;
 	qp->is_dead = false;
 	qp->is_established = false;
+	qp->cannot_complete = false;
 	qp->rx_wqe.is_taken = false;
 	qp->is_last_told = false;
 	qp->looked_at = 0;

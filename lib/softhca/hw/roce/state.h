@@ -48,8 +48,9 @@ struct shca_roce_qp {
 	struct shca_roce_qp_conf conf;
 	uint32_t number;
 	enum shca_roce_state state;
-	bool is_dead;        /**< its memory is gone: nothing is read or written there any more */
-	bool is_established; /**< COMM_EST has been reported, or is not due */
+	bool is_dead;         /**< its memory is gone: nothing is read or written there any more */
+	bool cannot_complete; /**< a CQ of its has failed, and FATAL has been reported */
+	bool is_established;  /**< COMM_EST has been reported, or is not due */
 
 	uint16_t sq_ci;   /**< the oldest WQEBB that is not done */
 	uint16_t sq_next; /**< the first one that the requester does not have */

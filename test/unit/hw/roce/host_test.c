@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file What a connected queue pair counts of messages that find no receive WQE, and what it still
- * answers in ERROR. */
+/** @file What a connected queue pair counts of messages that find no receive WQE, what it still
+ * answers in ERROR, and that it cannot do without its CQs. */
 #include "roce_end.h"
 
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -108,6 +108,67 @@ in_error_it_says_why(void **state)
 	disconnect_end(&end);
 }
 
+static unsigned int nb_fatal;
+
+static void
+on_event(void *owner, enum shca_event event)
+{
+	(void)owner;
+	nb_fatal += event == SHCA_EVENT_QP_FATAL;
+}
+
+/** A CQ that has failed takes no completion: the queue pair that has one for it is in ERROR, and
+ * its owner hears that once. One that has nothing to complete there goes on. */
+static void
+a_cq_has_failed(void **state)
+{
+	struct end end;
+
+	(void)state;
+	nb_fatal = 0;
+	connect_end(&end, SHCA_ROCE_RC);
+	end.qp->attr.event = on_event;
+	end.record[MLX5_RCV_DBR] = htobe32(NB_WQES);
+	shca_cq_fail(end.rig.rx.cq);
+	message(&end, SHCA_BTH_WRITE_ONLY, PSN);
+	assert_int_equal(shca_roce_qp_state(end.qp), SHCA_ROCE_RTS);
+	assert_int_equal(nb_fatal, 0);
+	message(&end, SHCA_BTH_SEND_ONLY, PSN + 1);
+	assert_int_equal(shca_roce_qp_state(end.qp), SHCA_ROCE_ERROR);
+	/* Those that are flushed have no other. */
+	assert_int_equal(nb_fatal, 1);
+	assert_int_equal(end.qp->rq_ci, NB_WQES);
+	shca_roce_qp_modify(end.qp, SHCA_ROCE_RESET, &end.conf);
+	assert_false(end.qp->cannot_complete);
+	disconnect_end(&end);
+}
+
+/** The same for what it sends. */
+static void
+the_other_cq_has_failed(void **state)
+{
+	struct end end;
+
+	(void)state;
+	nb_fatal = 0;
+	connect_end(&end, SHCA_ROCE_UC);
+	end.qp->attr.event = on_event;
+	memcpy(end.sq_ring,
+		&(struct mlx5_wqe_ctrl_seg){
+			.opmod_idx_opcode = htobe32(MLX5_OPCODE_SEND),
+			.qpn_ds = htobe32(shca_roce_qp_number(end.qp) << 8 | 1),
+			.fm_ce_se = MLX5_WQE_CTRL_CQ_UPDATE,
+		},
+		sizeof(struct mlx5_wqe_ctrl_seg));
+	end.record[MLX5_SND_DBR] = htobe32(1);
+	shca_cq_fail(end.rig.tx.cq);
+	rig_run(&end.rig);
+	assert_int_equal(end.rig.wire.nb_sent, 1);
+	assert_int_equal(shca_roce_qp_state(end.qp), SHCA_ROCE_ERROR);
+	assert_int_equal(nb_fatal, 1);
+	disconnect_end(&end);
+}
+
 int
 main(void)
 {
@@ -116,6 +177,8 @@ main(void)
 		cmocka_unit_test(an_unreliable_one_is_lost),
 		cmocka_unit_test(in_error_it_reads_no_more),
 		cmocka_unit_test(in_error_it_says_why),
+		cmocka_unit_test(a_cq_has_failed),
+		cmocka_unit_test(the_other_cq_has_failed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
