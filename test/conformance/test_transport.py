@@ -77,6 +77,7 @@ INVALID = ({**SENDER, "req_remote_invalid_request": 1}, HEARD)
 CASES = {
     "write-key": REFUSED, "write-bound": REFUSED, "read-key": REFUSED, "atomic-key": REFUSED,
     "write-access": INVALID, "atomic-access": INVALID, "atomic-alignment": INVALID,
+    "read-mtu": (SENDER, {"rx_read_requests": 1}),
     "send-key": (SENDER, {}),
     "receive-key": (SENDER, {"resp_cqe_error": 3, "resp_cqe_flush_error": 2}),
     "receive-short": ({**SENDER, "req_remote_invalid_request": 1},
@@ -97,7 +98,7 @@ def counters_of(card):
 
 
 def test_all_cases_are_here():
-    assert set(cards.softhca("run", "--", BROKEN).stdout.split()) >= set(CASES) and len(CASES) == 12
+    assert set(cards.softhca("run", "--", BROKEN).stdout.split()) >= set(CASES) and len(CASES) == 13
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -24,6 +24,7 @@ enum flaw {
 	FLAW_REMOTE_BOUND, /* the address lies behind the region */
 	FLAW_QP_ACCESS,    /* the region allows it, the queue pair does not */
 	FLAW_ALIGNMENT,
+	FLAW_MTU,       /* each side has another */
 	FLAW_LKEY,      /* of what is sent */
 	FLAW_RECV_LKEY, /* of the receive buffer */
 	FLAW_RECV_SHORT,
@@ -53,6 +54,7 @@ static const struct row {
 		IBV_WC_WR_FLUSH_ERR, IBV_EVENT_QP_ACCESS_ERR },
 	{ "atomic-alignment", IBV_WR_ATOMIC_CMP_AND_SWP, FLAW_ALIGNMENT, IBV_WC_REM_INV_REQ_ERR,
 		IBV_WC_WR_FLUSH_ERR, IBV_EVENT_QP_REQ_ERR },
+	{ "read-mtu", IBV_WR_RDMA_READ, FLAW_MTU, IBV_WC_LOC_LEN_ERR, IBV_WC_SUCCESS, -1 },
 	{ "send-key", IBV_WR_SEND, FLAW_LKEY, IBV_WC_LOC_PROT_ERR, IBV_WC_SUCCESS, -1 },
 	{ "receive-key", IBV_WR_SEND, FLAW_RECV_LKEY, IBV_WC_REM_OP_ERR, IBV_WC_LOC_PROT_ERR,
 		IBV_EVENT_QP_REQ_ERR },
@@ -94,13 +96,13 @@ open_end(struct end *end, struct ibv_device *device)
 }
 
 static void
-connect_end(const struct end *end, const struct end *peer, int access)
+connect_end(const struct end *end, const struct end *peer, int access, enum ibv_mtu mtu)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
 		.port_num = 1,
 		.qp_access_flags = (unsigned int)access,
-		.path_mtu = IBV_MTU_1024,
+		.path_mtu = mtu,
 		.dest_qp_num = peer->qp->qp_num,
 		.max_rd_atomic = 1,
 		.max_dest_rd_atomic = 1,
@@ -158,6 +160,8 @@ post_sends(const struct end *end, const struct end *peer, const struct row *row)
 	uint64_t to = (uintptr_t)memory;
 	uint32_t rkey = peer->mr->rkey;
 
+	if (row->flaw == FLAW_MTU)
+		sge.length = BYTES;
 	if (row->flaw == FLAW_LKEY)
 		sge.lkey ^= 0xffff00;
 	if (row->flaw == FLAW_RKEY)
@@ -238,8 +242,9 @@ run(const struct row *row)
 	open_end(&sender, list[0]);
 	open_end(&receiver, list[nb - 1]);
 	ibv_free_device_list(list);
-	connect_end(&sender, &receiver, ALL);
-	connect_end(&receiver, &sender, row->flaw == FLAW_QP_ACCESS ? IBV_ACCESS_REMOTE_READ : ALL);
+	connect_end(&sender, &receiver, ALL, IBV_MTU_1024);
+	connect_end(&receiver, &sender, row->flaw == FLAW_QP_ACCESS ? IBV_ACCESS_REMOTE_READ : ALL,
+		row->flaw == FLAW_MTU ? IBV_MTU_2048 : IBV_MTU_1024);
 	post_receives(&receiver, row->flaw);
 	if (row->flaw == FLAW_NO_PEER) {
 		rig_must(ibv_destroy_qp(receiver.qp), "ibv_destroy_qp");

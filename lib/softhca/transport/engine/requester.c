@@ -443,26 +443,44 @@ take_ack(struct shca_requester *requester, uint64_t now_ns, const struct shca_bt
 		take_rnr(requester, now_ns, value);
 }
 
-/** @return whether opcode and length are what the oldest WR waits for. */
+/** @return whether the oldest WR waits for a response of this kind. */
 static bool
-is_expected(const struct shca_requester *requester, const struct shca_wr *wr,
+is_expected(const struct shca_wr *wr, uint8_t opcode)
+{
+	if (opcode == SHCA_BTH_ATOMIC_ACK)
+		return wr->kind == SHCA_WR_CMP_SWAP || wr->kind == SHCA_WR_FETCH_ADD;
+	return wr->kind == SHCA_WR_READ;
+}
+
+/** @return whether a part of a read's response has the bytes that belong at @p offset. */
+static bool
+is_long_enough(const struct shca_requester *requester, const struct shca_wr *wr,
 	const struct shca_bth *bth, uint32_t offset)
 {
 	const uint32_t left = wr->length - offset;
 
-	if (bth->opcode == SHCA_BTH_ATOMIC_ACK)
-		return wr->kind == SHCA_WR_CMP_SWAP || wr->kind == SHCA_WR_FETCH_ADD;
-	if (wr->kind != SHCA_WR_READ)
-		return false;
 	if (bth->opcode == SHCA_BTH_READ_FIRST || bth->opcode == SHCA_BTH_READ_MIDDLE)
 		return bth->payload_bytes == requester->conf.mtu && left > requester->conf.mtu;
 	return left <= requester->conf.mtu && bth->payload_bytes == left;
 }
 
+/** A response by another opcode is a bad one; one with too much or too little payload is a length
+ * error (ConnectX PRM, sq_num_bre and sq_num_lle). */
+static enum shca_outcome
+check_response(const struct shca_requester *requester, const struct shca_wr *wr,
+	const struct shca_bth *bth, uint32_t offset)
+{
+	if (!is_expected(wr, bth->opcode))
+		return SHCA_OUTCOME_BAD_RESPONSE;
+	return bth->opcode == SHCA_BTH_ATOMIC_ACK || is_long_enough(requester, wr, bth, offset)
+		? SHCA_OUTCOME_SUCCESS
+		: SHCA_OUTCOME_LOCAL_LENGTH;
+}
+
 static void
 take_response(struct shca_requester *requester, uint64_t now_ns, const struct shca_bth *bth)
 {
-	enum shca_outcome outcome = SHCA_OUTCOME_SUCCESS;
+	enum shca_outcome outcome;
 	const struct shca_wr *wr;
 	uint32_t offset;
 
@@ -480,8 +498,9 @@ take_response(struct shca_requester *requester, uint64_t now_ns, const struct sh
 		return;
 	}
 	offset = ((bth->psn - wr->psn) & SHCA_PSN_MASK) * requester->conf.mtu;
-	if (!is_expected(requester, wr, bth, offset)) {
-		fail(requester, SHCA_OUTCOME_BAD_RESPONSE);
+	outcome = check_response(requester, wr, bth, offset);
+	if (outcome != SHCA_OUTCOME_SUCCESS) {
+		fail(requester, outcome);
 		return;
 	}
 	if (bth->opcode == SHCA_BTH_ATOMIC_ACK)

@@ -394,7 +394,8 @@ lost_response(void **state)
 	assert_int_equal(rig.nb_done, 2);
 }
 
-/** A response that is not to what was asked ends the queue pair (IBTA 9.9.2.4.1). */
+/** A response that is not to what was asked ends the queue pair (IBTA 9.9.2.4.1): by its opcode, or
+ * by too much or too little payload. */
 static void
 bad_responses(void **state)
 {
@@ -402,12 +403,15 @@ bad_responses(void **state)
 		enum shca_wr_kind kind;
 		uint8_t opcode;
 		uint32_t length;
+		enum shca_outcome outcome;
 	} cases[] = {
-		{ SHCA_WR_READ, SHCA_BTH_READ_ONLY, 9 },
-		{ SHCA_WR_READ, SHCA_BTH_READ_FIRST, MTU },
-		{ SHCA_WR_READ, SHCA_BTH_ATOMIC_ACK, 0 },
-		{ SHCA_WR_FETCH_ADD, SHCA_BTH_READ_ONLY, 8 },
-		{ SHCA_WR_SEND, SHCA_BTH_READ_ONLY, 8 },
+		{ SHCA_WR_READ, SHCA_BTH_READ_ONLY, 9, SHCA_OUTCOME_LOCAL_LENGTH },
+		{ SHCA_WR_READ, SHCA_BTH_READ_LAST, 7, SHCA_OUTCOME_LOCAL_LENGTH },
+		{ SHCA_WR_READ, SHCA_BTH_READ_FIRST, MTU, SHCA_OUTCOME_LOCAL_LENGTH },
+		{ SHCA_WR_READ, SHCA_BTH_READ_MIDDLE, 8, SHCA_OUTCOME_LOCAL_LENGTH },
+		{ SHCA_WR_READ, SHCA_BTH_ATOMIC_ACK, 0, SHCA_OUTCOME_BAD_RESPONSE },
+		{ SHCA_WR_FETCH_ADD, SHCA_BTH_READ_ONLY, 8, SHCA_OUTCOME_BAD_RESPONSE },
+		{ SHCA_WR_SEND, SHCA_BTH_READ_ONLY, 8, SHCA_OUTCOME_BAD_RESPONSE },
 	};
 
 	(void)state;
@@ -416,7 +420,7 @@ bad_responses(void **state)
 		post(cases[i].kind, 8);
 		assert_int_equal(pull(), 0);
 		answer(cases[i].opcode, SHCA_AETH_NO_CREDITS, 0, cases[i].length);
-		assert_int_equal(rig.outcome, SHCA_OUTCOME_BAD_RESPONSE);
+		assert_int_equal(rig.outcome, cases[i].outcome);
 	}
 }
 
@@ -438,7 +442,7 @@ response_longer_than_the_mtu(void **state)
 	post(SHCA_WR_READ, sizeof(payload));
 	assert_int_equal(pull(), 0);
 	shca_requester_receive(&rig.requester, rig.now, &bth);
-	assert_int_equal(rig.outcome, SHCA_OUTCOME_BAD_RESPONSE);
+	assert_int_equal(rig.outcome, SHCA_OUTCOME_LOCAL_LENGTH);
 }
 
 /** Of a read with half of all PSNs, which two gigabytes in the shortest packets have, nobody could
