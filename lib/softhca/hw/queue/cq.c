@@ -272,18 +272,26 @@ watch_push(struct shca_cq *cq, const struct shca_cqe *cqe)
 {
 	if (cq->dev->pci == NULL)
 		return false;
-	if (join_counted(cq, cqe)) {
-		cq->count.packets++;
+	if (join_counted(cq, cqe))
 		return true;
-	}
 	if (cq->block == NULL || !shca_minicqe_takes(cqe))
 		shca_bus_cqe(cq, cqe);
 	return false;
 }
 
+/** Write @p cqe, or add it to the block. */
+static inline void
+append(struct shca_cq *cq, const struct shca_cqe *cqe)
+{
+	if (cq->block == NULL || !compress(cq, cqe))
+		write_cqe(cq, cqe);
+}
+
 void
 shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 {
+	bool is_in = false;
+
 	if (cq->failed)
 		return;
 	if (cq->stamps_real_time)
@@ -294,15 +302,13 @@ shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 			overrun(cq, cqe);
 			return;
 		}
-		if (__builtin_expect(cq->is_watched, false) && watch_push(cq, cqe))
-			return;
+		is_in = __builtin_expect(cq->is_watched, false) && watch_push(cq, cqe);
 	}
 	cq->count.packets++;
-	if (cq->block != NULL && compress(cq, cqe))
-		return;
-	write_cqe(cq, cqe);
+	if (!is_in)
+		append(cq, cqe);
 	if (solicited)
-		cq->solicited_pi = cq->pi;
+		cq->solicited_pi = shca_cq_next(cq);
 }
 
 /** Is @p pi beyond the consumer index that the arm names? Both 24 bits wide. */

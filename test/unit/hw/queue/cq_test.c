@@ -370,6 +370,35 @@ arming_for_solicited(void **state)
 	rig_close(&rig);
 }
 
+/** A compressed one wakes, too, alone and behind one that did not ask for it. */
+static void
+arming_for_a_compressed_solicited(void **state)
+{
+	struct shca_cqe cqe = { .op_own = MLX5_CQE_RESP_SEND << SHCA_CQE_OPCODE_SHIFT };
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig.rx_mini = SHCA_MINI_HASH;
+	rig_open(&rig);
+	rig_arm(&rig.rx, 0, true);
+	shca_cq_push(rig.rx.cq, &cqe, true);
+	shca_cq_poll_arm(rig.rx.cq);
+	assert_int_equal(rig.rx.nb_completion_events, 1);
+	rig_arm(&rig.rx, 1, true);
+	cqe.wqe_counter = htobe16(1);
+	shca_cq_push(rig.rx.cq, &cqe, false);
+	shca_cq_poll_arm(rig.rx.cq);
+	assert_int_equal(rig.rx.nb_completion_events, 1);
+	for (uint16_t i = 2; i < 4; i++) {
+		cqe.wqe_counter = htobe16(i);
+		shca_cq_push(rig.rx.cq, &cqe, i == 3);
+	}
+	shca_cq_poll_arm(rig.rx.cq);
+	assert_int_equal(rig.rx.nb_completion_events, 2);
+	rig_close(&rig);
+}
+
 /** A full ring has no place for the RESIZE CQE: it stays, and loses nothing. */
 static void
 resize_full(void **state)
@@ -537,6 +566,7 @@ main(void)
 		cmocka_unit_test(moderation_and_overrun),
 		cmocka_unit_test(first_arm_is_zero),
 		cmocka_unit_test(arming_for_solicited),
+		cmocka_unit_test(arming_for_a_compressed_solicited),
 		cmocka_unit_test(resize_full),
 		cmocka_unit_test(resize),
 		cmocka_unit_test(creation),
