@@ -190,13 +190,35 @@ state_of(const struct end *end)
 	return attr.qp_state;
 }
 
+/** What ConnectX cards say of it besides; 0: not known. */
+static uint32_t
+vendor_err(enum ibv_wc_status status)
+{
+	switch (status) {
+	case IBV_WC_WR_FLUSH_ERR:
+		return 0xf9;
+	case IBV_WC_REM_INV_REQ_ERR:
+		return 0x8a;
+	case IBV_WC_REM_ACCESS_ERR:
+		return 0x88;
+	case IBV_WC_RETRY_EXC_ERR:
+		return 0x81;
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return 0x87;
+	default:
+		return 0;
+	}
+}
+
 /** The first completion is @p status, the others are flushed, and the queue pair is broken. */
 static void
-expect_broken(const struct end *end, enum ibv_wc_status status)
+expect_broken(const struct end *end, enum ibv_wc_status status, bool is_sender)
 {
 	struct ibv_wc wc[NB_POSTS];
 
 	rig_poll(end->cq, wc, NB_POSTS);
+	for (unsigned int i = 0; i < NB_POSTS && is_sender; i++)
+		CHECK(wc[i].vendor_err == vendor_err(wc[i].status), wc[i].vendor_err);
 	CHECK(wc[0].status == status, wc[0].status);
 	CHECK(wc[0].qp_num == end->qp->qp_num, wc[0].qp_num);
 	for (unsigned int i = 1; i < NB_POSTS; i++)
@@ -251,9 +273,9 @@ run(const struct row *row)
 		receiver.qp = NULL;
 	}
 	post_sends(&sender, &receiver, row);
-	expect_broken(&sender, row->sender);
+	expect_broken(&sender, row->sender, true);
 	if (row->receiver != IBV_WC_SUCCESS)
-		expect_broken(&receiver, row->receiver);
+		expect_broken(&receiver, row->receiver, false);
 	else if (receiver.qp != NULL)
 		CHECK(state_of(&receiver) == IBV_QPS_RTS, state_of(&receiver));
 	if (row->event >= 0)

@@ -185,6 +185,7 @@ shca_cqe_set_fault(struct shca_cqe *cqe, const struct shca_cqe_fault *fault)
 		.stride = htobe16(fault->stride),
 		.user_index = htobe32(fault->user_index & SHCA_CQE_NUMBER_MASK),
 		.byte_count = htobe32(fault->byte_count),
+		.vendor_err_synd = fault->vendor,
 		.syndrome = fault->syndrome,
 		.opcode_qpn = htobe32((uint32_t)fault->wqe_opcode << 24 | fault->number),
 		.wqe_counter = htobe16(fault->wqe_counter),

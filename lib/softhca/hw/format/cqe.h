@@ -39,6 +39,7 @@ struct shca_cqe_fault {
 	uint32_t byte_count;
 	uint16_t wqe_counter;
 	uint16_t wqe_id, stride; /**< striding */
+	uint8_t vendor;          /**< the maker's own syndrome */
 };
 
 /**

@@ -348,6 +348,27 @@ shca_roce_fail_sq(struct shca_roce_qp *qp, const struct shca_wr *wr, uint8_t syn
 	qp->first_syndrome = syndrome;
 }
 
+/**
+ * The vendor's syndrome of a send WQE, as ConnectX-5 and -6 cards have it: of one that was under
+ * way when the program chose ERROR, of others that are flushed, and of those that the other side or
+ * the lack of one ends. No source tells more of them.
+ */
+static uint8_t
+vendor_syndrome(uint8_t syndrome, bool is_halted)
+{
+	static const uint8_t vendors[] = {
+		[MLX5_CQE_SYNDROME_WR_FLUSH_ERR] = 0xf9,
+		[MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR] = 0x8a,
+		[MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR] = 0x88,
+		[MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR] = 0x81,
+		[MLX5_CQE_SYNDROME_RNR_RETRY_EXC_ERR] = 0x87,
+	};
+
+	if (syndrome == MLX5_CQE_SYNDROME_WR_FLUSH_ERR && is_halted)
+		return 0xf5;
+	return syndrome < sizeof(vendors) ? vendors[syndrome] : 0;
+}
+
 /** End the send WQE at sq_ci, of those up to @p pi. */
 static void
 flush_sq(struct shca_roce_qp *qp, uint16_t pi)
@@ -368,7 +389,9 @@ flush_sq(struct shca_roce_qp *qp, uint16_t pi)
 	fault.wqe_opcode = wqe.opcode;
 	if (fault.syndrome == 0)
 		fault.syndrome = MLX5_CQE_SYNDROME_WR_FLUSH_ERR;
+	fault.vendor = vendor_syndrome(fault.syndrome, qp->is_halted);
 	qp->first_syndrome = 0;
+	qp->is_halted = false;
 	qp->sq_ci += wqe.nb_wqebbs < nb_left ? wqe.nb_wqebbs : nb_left;
 	push_fault(qp, qp->attr.send_cq, &fault);
 }

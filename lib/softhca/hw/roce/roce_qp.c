@@ -169,6 +169,7 @@ reset(struct shca_roce_qp *qp)
 {
 	qp->sq_ci = qp->sq_next = qp->rq_ci = 0;
 	qp->first_syndrome = 0;
+	qp->is_halted = false;
 	qp->has_wqe = false;
 	qp->is_dead = false;
 	qp->is_established = false;
@@ -187,6 +188,8 @@ reset(struct shca_roce_qp *qp)
 static void
 halt(struct shca_roce_qp *qp, enum shca_roce_state was)
 {
+	if (was == SHCA_ROCE_RTS)
+		qp->is_halted = !shca_requester_is_idle(&qp->requester);
 	if (was != SHCA_ROCE_ERROR)
 		shca_responder_forget(&qp->responder);
 	shca_roce_break(qp);

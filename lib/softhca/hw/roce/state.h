@@ -56,7 +56,8 @@ struct shca_roce_qp {
 	uint16_t sq_next; /**< the first one that the requester does not have */
 	uint16_t rq_ci;   /**< the first receive WQE that is not taken */
 	struct shca_roce_rx_wqe rx_wqe;
-	bool is_last_told;      /**< LAST_WQE_REACHED has been reported */
+	bool is_last_told; /**< LAST_WQE_REACHED has been reported */
+	bool is_halted;    /**< the send WQE at sq_ci was under way when the program chose ERROR */
 	uint8_t first_syndrome; /**< of the send WQE at sq_ci, in ERROR; 0: it is flushed */
 	uint32_t ud_psn;
 	struct shca_qp_counts counts;

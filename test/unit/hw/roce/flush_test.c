@@ -57,12 +57,51 @@ test_all(void **state)
 	disconnect_end(&end);
 }
 
+static uint8_t
+next_vendor_syndrome(void)
+{
+	struct shca_cqe_error error;
+	struct shca_cqe cqe;
+
+	assert_true(rig_poll(&end.rig.tx, &cqe));
+	memcpy(&error, &cqe, sizeof(error));
+	assert_int_equal(error.syndrome, MLX5_CQE_SYNDROME_WR_FLUSH_ERR);
+	return error.vendor_err_synd;
+}
+
+/** The one that was under way when the program chose ERROR has a vendor's syndrome of its own. */
+static void
+test_vendor_syndromes(void **state)
+{
+	(void)state;
+	connect_end(&end, SHCA_ROCE_RC);
+	for (uint32_t i = 0; i < 3; i++)
+		memcpy(&end.sq_ring[i * SHCA_WQEBB_BYTES / 8],
+			&(struct mlx5_wqe_ctrl_seg){
+				.opmod_idx_opcode = htobe32(i << 8 | MLX5_OPCODE_SEND),
+				.qpn_ds = htobe32(shca_roce_qp_number(end.qp) << 8 | 1),
+			},
+			sizeof(struct mlx5_wqe_ctrl_seg));
+	end.record[MLX5_SND_DBR] = htobe32(2);
+	shca_device_step(end.rig.dev);
+	assert_int_equal(end.rig.wire.nb_sent, 2);
+	shca_roce_qp_modify(end.qp, SHCA_ROCE_ERROR, &end.conf);
+	assert_int_equal(shca_roce_flush(end.qp), 2);
+	assert_int_equal(next_vendor_syndrome(), 0xf5);
+	assert_int_equal(next_vendor_syndrome(), 0xf9);
+	end.record[MLX5_SND_DBR] = htobe32(3);
+	assert_int_equal(shca_roce_flush(end.qp), 1);
+	assert_int_equal(next_vendor_syndrome(), 0xf9);
+	disconnect_end(&end);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_posting_for_ever),
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_vendor_syndromes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
