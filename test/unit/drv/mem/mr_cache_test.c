@@ -5,33 +5,10 @@
 #include <rte_byteorder.h>
 #include <rte_mbuf.h>
 
-#include "mem/mr_cache.h"
-#include "rig.h"
-
-#define NB_MBUFS 128
-#define ROOM     2176
+#include "mr_rig.h"
 
 #define PAGE      (UINT32_C(1) << MDV_MR_CACHE_SHIFT)
 #define MBUFS_MAX 256
-
-static struct rig_port rig;
-
-static struct mdv_mr_table *
-table_new(void)
-{
-	struct mdv_mr_table *table;
-
-	rig_port_init(&rig);
-	table = mdv_mr_create(&rig.port.device, rig.data.port_id);
-	assert_non_null(table);
-	return table;
-}
-
-static uint32_t
-lkey_of(struct mdv_mr_cache *cache, const struct rte_mbuf *mbuf)
-{
-	return mdv_mr_lkey(cache, rte_pktmbuf_mtod(mbuf, uintptr_t), mbuf);
-}
 
 /** A cache that has the range asks nobody. */
 static void

@@ -8,13 +8,7 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
-#include "mem/mr.h"
-#include "rig.h"
-
-#define NB_MBUFS 128
-#define ROOM     2176
-
-static struct rig_port rig;
+#include "mr_rig.h"
 
 /* In place of the EAL's, by the linker's --wrap. */
 int __real_rte_mempool_event_callback_register(rte_mempool_event_callback *callback, void *arg);
@@ -31,24 +25,6 @@ __wrap_rte_mempool_event_callback_register(rte_mempool_event_callback *callback,
 	registered.callback = callback;
 	registered.arg = arg;
 	return __real_rte_mempool_event_callback_register(callback, arg);
-}
-
-static struct mdv_mr_table *
-table_new(void)
-{
-	struct mdv_mr_table *table;
-
-	rig_port_init(&rig);
-	table = mdv_mr_create(&rig.port.device, rig.data.port_id);
-	assert_non_null(table);
-	return table;
-}
-
-static void
-table_delete(struct mdv_mr_table *table)
-{
-	mdv_mr_destroy(table);
-	assert_int_equal(rig_verbs.nb_mrs, 0);
 }
 
 /** As a process does that has not attached the port: nobody tells the table. */

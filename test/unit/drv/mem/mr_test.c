@@ -12,37 +12,7 @@
 #include <rte_memory.h>
 
 #include "base/log.h"
-#include "mem/mr_cache.h"
-#include "rig.h"
-
-#define NB_MBUFS 128
-#define ROOM     2176
-
-static struct rig_port rig;
-
-static struct mdv_mr_table *
-table_new(void)
-{
-	struct mdv_mr_table *table;
-
-	rig_port_init(&rig);
-	table = mdv_mr_create(&rig.port.device, rig.data.port_id);
-	assert_non_null(table);
-	return table;
-}
-
-static void
-table_delete(struct mdv_mr_table *table)
-{
-	mdv_mr_destroy(table);
-	assert_int_equal(rig_verbs.nb_mrs, 0);
-}
-
-static uint32_t
-lkey_of(struct mdv_mr_cache *cache, const struct rte_mbuf *mbuf)
-{
-	return mdv_mr_lkey(cache, rte_pktmbuf_mtod(mbuf, uintptr_t), mbuf);
-}
+#include "mr_rig.h"
 
 static void
 packets_may_pass_each_other_if_the_port_says_so(void **state)
