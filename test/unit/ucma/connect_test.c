@@ -209,11 +209,7 @@ test_slow_acks(void **state)
 	rig_listener(&rig, SERVER, RDMA_PS_TCP, 3);
 	client = rig_caller(&rig, CLIENT, RDMA_PS_TCP);
 	assert_int_equal(rig_connect(&rig, client, QPN_CLIENT, ""), 0);
-	shca_ucma_step(rig.ucma);
-	server = rig_event(&rig, RIG_CONNECT_REQUEST).id;
-	assert_int_equal(rig_accept(&rig, server, ACCEPTED, QPN_SERVER, ""), 0);
-	shca_ucma_step(rig.ucma);
-	rig_event(&rig, RIG_CONNECT_RESPONSE);
+	server = rig_accept_next(&rig, ACCEPTED, QPN_SERVER);
 	assert_int_equal(rig_qp_attr(&rig, client, IBV_QPS_RTS, &attr), 0);
 	assert_int_equal(attr.timeout, 20);
 	assert_int_equal(rig_qp_attr(&rig, server, IBV_QPS_RTS, &attr), 0);
@@ -313,23 +309,6 @@ test_accept_fails(void **state)
 	}
 }
 
-static uint32_t
-create_of_type(struct rig *rig, uint64_t uid, uint8_t type)
-{
-	struct rdma_ucm_create_id_resp answer = { .id = UINT32_MAX };
-	const struct rdma_ucm_create_id command = {
-		.uid = uid,
-		.response = (uintptr_t)&answer,
-		.ps = RDMA_PS_IB,
-		.qp_type = type,
-	};
-
-	assert_int_equal(
-		rig_do(rig, RDMA_USER_CM_CMD_CREATE_ID, &command, sizeof(command), sizeof(answer)),
-		0);
-	return answer.id;
-}
-
 /** Of one that connects by queue pairs of any type, to who listens for those of another. */
 static void
 test_types(void **state)
@@ -359,10 +338,10 @@ test_types(void **state)
 		struct rig rig;
 
 		rig_open(&rig);
-		server = create_of_type(&rig, SERVER, rows[i].server);
+		server = rig_create_of_type(&rig, SERVER, rows[i].server);
 		assert_int_equal(rig_bind(&rig, server, 2, RIG_PORT), 0);
 		assert_int_equal(rig_listen(&rig, server, 3), 0);
-		client = create_of_type(&rig, CLIENT, rows[i].client);
+		client = rig_create_of_type(&rig, CLIENT, rows[i].client);
 		assert_int_equal(rig_resolve(&rig, client, 1, 2, RIG_PORT), 0);
 		rig_event(&rig, RIG_ADDR_RESOLVED);
 		assert_int_equal(rig_route(&rig, client), 0);

@@ -28,11 +28,7 @@ connect_with(struct rig *rig, uint32_t id[2], uint32_t option, uint8_t before, u
 	if (after != 0)
 		assert_int_equal(rig_option(rig, id[0], option, &after, 1), 0);
 	assert_int_equal(rig_connect(rig, id[0], QPN_CLIENT, ""), 0);
-	shca_ucma_step(rig->ucma);
-	id[1] = rig_event(rig, RIG_CONNECT_REQUEST).id;
-	assert_int_equal(rig_accept(rig, id[1], ACCEPTED, QPN_SERVER, ""), 0);
-	shca_ucma_step(rig->ucma);
-	rig_event(rig, RIG_CONNECT_RESPONSE);
+	id[1] = rig_accept_next(rig, ACCEPTED, QPN_SERVER);
 }
 
 static struct rdma_ucm_query_route_resp
@@ -104,11 +100,7 @@ test_no_ack_timeout(void **state)
 	rig_find(&rig, client);
 	assert_int_equal(route_of(&rig, client).ib_route[0].packet_life_time, 16);
 	assert_int_equal(rig_connect(&rig, client, QPN_CLIENT, ""), 0);
-	shca_ucma_step(rig.ucma);
-	server = rig_event(&rig, RIG_CONNECT_REQUEST).id;
-	assert_int_equal(rig_accept(&rig, server, ACCEPTED, QPN_SERVER, ""), 0);
-	shca_ucma_step(rig.ucma);
-	rig_event(&rig, RIG_CONNECT_RESPONSE);
+	server = rig_accept_next(&rig, ACCEPTED, QPN_SERVER);
 	assert_int_equal(rig_qp_attr(&rig, client, IBV_QPS_RTS, &attr), 0);
 	assert_int_equal(attr.timeout, 0);
 	assert_int_equal(rig_qp_attr(&rig, server, IBV_QPS_RTS, &attr), 0);
@@ -137,7 +129,7 @@ test_delays(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct ib_uverbs_qp_attr attr;
-		uint32_t client, server;
+		uint32_t client;
 		struct rig rig;
 
 		rig_open(&rig);
@@ -145,11 +137,7 @@ test_delays(void **state)
 		rig_listener(&rig, SERVER, RDMA_PS_TCP, 3);
 		client = rig_caller(&rig, CLIENT, RDMA_PS_TCP);
 		assert_int_equal(rig_connect(&rig, client, QPN_CLIENT, ""), 0);
-		shca_ucma_step(rig.ucma);
-		server = rig_event(&rig, RIG_CONNECT_REQUEST).id;
-		assert_int_equal(rig_accept(&rig, server, ACCEPTED, QPN_SERVER, ""), 0);
-		shca_ucma_step(rig.ucma);
-		rig_event(&rig, RIG_CONNECT_RESPONSE);
+		(void)rig_accept_next(&rig, ACCEPTED, QPN_SERVER);
 		assert_int_equal(rig_qp_attr(&rig, client, IBV_QPS_RTS, &attr), 0);
 		assert_int_equal(attr.timeout, rows[i].wanted);
 		rig_close(&rig);

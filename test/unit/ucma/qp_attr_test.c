@@ -141,23 +141,6 @@ test_ud(void **state)
 	rig_close(&rig);
 }
 
-static uint32_t
-create_of_type(struct rig *rig, uint64_t uid, uint8_t type)
-{
-	struct rdma_ucm_create_id_resp answer = { .id = UINT32_MAX };
-	const struct rdma_ucm_create_id command = {
-		.uid = uid,
-		.response = (uintptr_t)&answer,
-		.ps = RDMA_PS_IB,
-		.qp_type = type,
-	};
-
-	assert_int_equal(
-		rig_do(rig, RDMA_USER_CM_CMD_CREATE_ID, &command, sizeof(command), sizeof(answer)),
-		0);
-	return answer.id;
-}
-
 /** Who asks packets has retries, who is asked has resources for it, and UC has neither. */
 static void
 test_types(void **state)
@@ -186,17 +169,13 @@ test_types(void **state)
 		struct rig rig;
 
 		rig_open(&rig);
-		id[1] = create_of_type(&rig, SERVER, rows[i].server);
+		id[1] = rig_create_of_type(&rig, SERVER, rows[i].server);
 		assert_int_equal(rig_bind(&rig, id[1], 2, RIG_PORT), 0);
 		assert_int_equal(rig_listen(&rig, id[1], 1), 0);
-		id[0] = create_of_type(&rig, CLIENT, rows[i].client);
+		id[0] = rig_create_of_type(&rig, CLIENT, rows[i].client);
 		rig_find(&rig, id[0]);
 		assert_int_equal(rig_connect(&rig, id[0], QPN_CLIENT, ""), 0);
-		shca_ucma_step(rig.ucma);
-		id[1] = rig_event(&rig, RIG_CONNECT_REQUEST).id;
-		assert_int_equal(rig_accept(&rig, id[1], ACCEPTED, QPN_SERVER, ""), 0);
-		shca_ucma_step(rig.ucma);
-		rig_event(&rig, RIG_CONNECT_RESPONSE);
+		id[1] = rig_accept_next(&rig, ACCEPTED, QPN_SERVER);
 		for (unsigned int j = 0; j < 2; j++) {
 			assert_int_equal(rig_qp_attr(&rig, id[j], IBV_QPS_RTR, &attr), 0);
 			assert_int_equal(attr.qp_attr_mask, RTR | rows[i].rtr[j]);

@@ -215,20 +215,32 @@ rig_do(struct rig *rig, uint32_t number, const void *command, size_t bytes, size
 #define RIG_DO(rig, number, command) rig_do(rig, number, &(command), sizeof(command), 0)
 
 static inline uint32_t
-rig_create(struct rig *rig, uint64_t uid, uint16_t space)
+rig_create_as(struct rig *rig, uint64_t uid, uint16_t space, uint8_t type)
 {
 	struct rdma_ucm_create_id_resp answer = { .id = UINT32_MAX };
 	const struct rdma_ucm_create_id command = {
 		.uid = uid,
 		.response = (uintptr_t)&answer,
 		.ps = space,
-		.qp_type = IB_UVERBS_QPT_RC,
+		.qp_type = type,
 	};
 
 	assert_int_equal(
 		rig_do(rig, RDMA_USER_CM_CMD_CREATE_ID, &command, sizeof(command), sizeof(answer)),
 		0);
 	return answer.id;
+}
+
+static inline uint32_t
+rig_create(struct rig *rig, uint64_t uid, uint16_t space)
+{
+	return rig_create_as(rig, uid, space, IB_UVERBS_QPT_RC);
+}
+
+static inline uint32_t
+rig_create_of_type(struct rig *rig, uint64_t uid, uint8_t type)
+{
+	return rig_create_as(rig, uid, RDMA_PS_IB, type);
 }
 
 static inline uint32_t
@@ -400,6 +412,20 @@ rig_accept(struct rig *rig, uint32_t id, uint64_t uid, uint32_t qpn, const char 
 	if (text != NULL)
 		command.conn_param = rig_param(qpn, text);
 	return RIG_DO(rig, RDMA_USER_CM_CMD_ACCEPT, command);
+}
+
+/** Accept the request that comes, and let the caller learn it. @return the new identifier */
+static inline uint32_t
+rig_accept_next(struct rig *rig, uint64_t uid, uint32_t qpn)
+{
+	uint32_t id;
+
+	shca_ucma_step(rig->ucma);
+	id = rig_event(rig, RIG_CONNECT_REQUEST).id;
+	assert_int_equal(rig_accept(rig, id, uid, qpn, ""), 0);
+	shca_ucma_step(rig->ucma);
+	rig_event(rig, RIG_CONNECT_RESPONSE);
+	return id;
 }
 
 static inline int
