@@ -40,7 +40,7 @@ tx_rig_start(void)
 		.ring.cq_dbrec = &tx_rig.cq_dbrec[0],
 		.ring.qpn_ds = TX_RIG_SQN << 8,
 		.ring.mask = TX_RIG_BBS - 1,
-		.pos.request_min = 16,
+		.ring.request_min = 16,
 		.ring.log2_cqes = rte_log2_u32(TX_RIG_CQES),
 		.port = &tx_rig.port.port,
 		.objs.qp = tx_rig.port.qp,
@@ -49,6 +49,13 @@ tx_rig_start(void)
 	mdv_uar_regs[tx_rig.txq.ring.uar_slot] = &tx_rig.uar_reg;
 	set_region(0, INTPTR_MAX);
 	tx_rig.txq.mr.table_generation = &generation;
+	mdv_txq_ring_clear(&tx_rig.txq);
+}
+
+void
+tx_rig_request_min(uint8_t nb)
+{
+	tx_rig.txq.ring.request_min = nb;
 	mdv_txq_ring_clear(&tx_rig.txq);
 }
 

@@ -48,6 +48,8 @@ struct tx_sent {
 
 /** A queue with empty rings. One lkey covers all memory. */
 void tx_rig_start(void);
+/** Empty the rings; from now on a completion is requested for so many WQEBBs or packets. */
+void tx_rig_request_min(uint8_t nb);
 /** RIG_LKEY is for this region alone from now on, which was hit last; TX_RIG_OTHER_LKEY is for all
  * memory, and is found by a look into the cache. */
 void tx_rig_region(uintptr_t start, size_t size);

@@ -90,7 +90,7 @@ bool mdv_tx_select_describe(eth_tx_burst_t burst, struct rte_eth_burst_mode *mod
 static inline uint16_t
 mdv_tx_packet_mbufs(const struct mdv_txq *txq, uint16_t tail)
 {
-	return txq->pos.chains ? txq->ring.mbufs[tail & txq->ring.mask]->nb_segs : 1;
+	return txq->ring.chains ? txq->ring.mbufs[tail & txq->ring.mask]->nb_segs : 1;
 }
 
 /** The progress of a burst. */

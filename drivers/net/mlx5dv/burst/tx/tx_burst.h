@@ -72,7 +72,7 @@ mdv_tx_burst_release_plain(struct mdv_txq *txq, uint16_t to)
 static __rte_noinline __rte_unused void
 mdv_tx_burst_release(struct mdv_txq *txq, uint16_t to, bool look, const bool vec)
 {
-	const bool chains = txq->pos.chains;
+	const bool chains = txq->ring.chains;
 
 	while (txq->pos.tail != to) {
 		const uint32_t idx = txq->pos.tail & txq->ring.mask;
@@ -134,7 +134,7 @@ mdv_tx_burst_reap(struct mdv_txq *txq, const unsigned int opts, const bool vec, 
 	mdv_cq_update_ci(txq->ring.cq_dbrec, cq_ci);
 	done = txq->ring.dones[mdv_cq_slot(cq_ci - 1, log2_cqes)];
 	txq->pos.ci = done.pc;
-	if ((opts & MDV_TX_FAST_FREE) && likely(!txq->pos.chains))
+	if ((opts & MDV_TX_FAST_FREE) && likely(!txq->ring.chains))
 		mdv_tx_burst_release_plain(txq, done.head);
 	else
 		mdv_tx_burst_release(txq, done.head, !(opts & MDV_TX_FAST_FREE), vec);
@@ -162,9 +162,10 @@ mdv_tx_burst_commit(struct mdv_txq *txq, const struct mdv_tx_pos *pos, uint64_t 
 		&txq->ring.dones[mdv_cq_slot(txq->pos.cq_pi - 1, log2_cqes)];
 	struct mlx5_wqe_ctrl_seg *last = (void *)pos->last;
 
-	if ((uint16_t)(pos->head - done->head) >= txq->pos.request_min ||
-		((opts & longs) && (uint16_t)(pos->pc - done->pc) >= txq->pos.request_min)) {
+	if ((int16_t)(pos->head - txq->pos.due) >= 0 ||
+		((opts & longs) && (uint16_t)(pos->pc - done->pc) >= txq->ring.request_min)) {
 		last->fm_ce_se = MDV_HW_CTRL_CQE_ALWAYS;
+		txq->pos.due = pos->head + txq->ring.request_min;
 		txq->ring.dones[mdv_cq_slot(txq->pos.cq_pi++, log2_cqes)] =
 			(struct mdv_tx_done){ .pc = pos->pc, .head = pos->head };
 	}

@@ -28,7 +28,7 @@ mdv_tx_mseg_write(struct mdv_txq *txq, struct rte_mbuf *mbuf, uint32_t skip, uin
 
 	/* Mbufs that no completion is requested for yet stay in the ring: mdv_txq_request_min(). */
 	if (nb_segs > mask + 1 - (uint16_t)(head - txq->pos.tail))
-		return nb_segs > mask + 2 - txq->pos.request_min ? MDV_TX_BAD : MDV_TX_NO_ROOM;
+		return nb_segs > mask + 2 - txq->ring.request_min ? MDV_TX_BAD : MDV_TX_NO_ROOM;
 	for (n = 0; n < nb_segs && mbuf != NULL; n++, mbuf = mbuf->next) {
 		const uint32_t len = mbuf->data_len;
 
@@ -251,7 +251,8 @@ mdv_tx_mseg_send(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint3
 	} while (n < nb);
 	if (n == 0)
 		return status;
-	txq->pos.chains = true;
+	if (unlikely(!txq->ring.chains))
+		txq->ring.chains = true;
 	pos->more += (uint64_t)n - (uint16_t)(pos->head - head);
 	pos->nb += n;
 	return MDV_TX_SENT;

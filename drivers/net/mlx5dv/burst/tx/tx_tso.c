@@ -352,7 +352,8 @@ mdv_tx_tso(struct mdv_txq *txq, struct rte_mbuf **pkts, uint32_t nb, uint32_t ro
 	if (sent.nb == 0)
 		return status;
 	nb_mbufs = sent.head - pos->head;
-	txq->pos.chains = txq->pos.chains || nb_mbufs != sent.nb;
+	if (unlikely(nb_mbufs != sent.nb && !txq->ring.chains))
+		txq->ring.chains = true;
 	pos->last = sent.last;
 	pos->pc = sent.pc;
 	pos->head = sent.head;

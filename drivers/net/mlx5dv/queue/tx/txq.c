@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Life of a send queue: set up, created (verbs objects, rings), started, recovered, stopped,
  * released. */
+#include <assert.h>
 #include <errno.h>
 
 #include <ethdev_driver.h>
@@ -14,6 +15,8 @@
 #include "tx_limits.h"
 #include "txq.h"
 #include "txq_ring.h"
+
+static_assert(RTE_DIM(mdv_uar_regs) <= 1 << 23, "bits of uar_slot");
 
 /** WQE counters have 16 bits, and a full ring must differ from an empty one. */
 #define DESC_MAX 32768u

@@ -120,12 +120,14 @@ struct mdv_txq_ring {
 	volatile __be32 *dbrec;    /**< word 1 of the QP's record */
 	const struct mdv_hw_cqe *cqes;
 	volatile __be32 *cq_dbrec;
-	uint32_t qpn_ds;   /**< the SQ's number in bits 31:8, as a control segment has it */
-	uint32_t uar_slot; /**< the doorbell register's index in mdv_uar_regs; by port and number */
-	uint16_t mask;     /**< of WQEBBs, and of mbufs */
+	uint32_t qpn_ds;           /**< the SQ's number in bits 31:8, as a control segment has it */
+	uint32_t uar_slot : 23;    /**< the doorbell register's mdv_uar_slot() */
+	uint32_t uar_combines : 1; /**< its page is write-combining: flush after ringing */
+	uint32_t request_min : 8;  /**< mdv_txq_request_min() */
+	uint16_t mask;             /**< of WQEBBs, and of mbufs */
 	uint8_t log2_cqes;
 	uint8_t min_inline; /**< of MDV_TX_INLINE_L2: more than that instance inlines; else 0 */
-	bool uar_combines;  /**< the register's page is write-combining: flush after ringing */
+	bool chains;        /**< mbufs may be parts of chains; set once, until the queue is reset */
 	bool broken;        /**< no WQE will complete: the queue has to be recreated */
 	uint16_t inline_max : 12;     /**< of MDV_TX_INLINE: the longest frame that is inlined */
 	uint16_t inline_log2_bbs : 4; /**< mdv_tx_inline_log2_bbs() */
@@ -138,8 +140,7 @@ struct mdv_txq_pos {
 	uint16_t head;
 	uint16_t tail;
 	uint16_t cq_pi; /**< number of requested completions */
-	uint8_t request_min;
-	bool chains; /**< mbufs may be parts of chains; only set until the queue is reset */
+	uint16_t due;   /**< head at which the next one is requested */
 	uint32_t cq_ci;
 };
 
@@ -158,7 +159,7 @@ struct mdv_txq_objs {
 };
 
 struct mdv_txq {
-	/* line 0: read by every burst, written by none */
+	/* line 0: read by every burst, written by the first with a chain */
 	struct mdv_txq_ring ring;
 
 	/* line 1: written by every burst */

@@ -142,7 +142,7 @@ mdv_txq_ring_set_rate(struct mdv_txq *txq, uint32_t kbps)
 void
 mdv_txq_ring_release(struct mdv_txq *txq, uint16_t to)
 {
-	while (txq->pos.chains && txq->pos.tail != to)
+	while (txq->ring.chains && txq->pos.tail != to)
 		rte_pktmbuf_free_seg(txq->ring.mbufs[txq->pos.tail++ & txq->ring.mask]);
 	while (txq->pos.tail != to) {
 		uint32_t idx = txq->pos.tail & txq->ring.mask;
@@ -166,11 +166,12 @@ mdv_txq_ring_clear(struct mdv_txq *txq)
 	txq->pos.ci = 0;
 	txq->objs.ibv.posted = 0;
 	txq->pos.tail = txq->pos.head;
-	txq->pos.chains = false;
+	txq->ring.chains = false;
 	txq->lost = false;
 	/* Another burst function, with another form of the template, may come next. */
 	txq->tso_template.ol_flags = 0;
 	txq->pos.cq_pi = txq->pos.cq_ci;
+	txq->pos.due = txq->pos.head + txq->ring.request_min;
 	txq->ring.dones[(txq->pos.cq_pi - 1) & cq_mask] =
 		(struct mdv_tx_done){ .head = txq->pos.head };
 }
@@ -356,9 +357,9 @@ mdv_txq_ring_create(struct mdv_txq *txq)
 	struct mdv_port *port = txq->port;
 	int ret;
 
-	txq->pos.request_min = mdv_txq_request_min(txq->nb_desc);
+	txq->ring.request_min = mdv_txq_request_min(txq->nb_desc);
 	/* The SQ may be larger than requested, by rounding up to a power of two at most. */
-	ret = cq_create(txq, nb_cqes_of(2u * nb_bbs_of(txq), txq->pos.request_min));
+	ret = cq_create(txq, nb_cqes_of(2u * nb_bbs_of(txq), txq->ring.request_min));
 	if (ret != 0)
 		return ret;
 	ret = qp_create(txq);

@@ -213,7 +213,7 @@ runs_with_tags_and_without(void **state)
 
 		start(INLINE_MAX);
 		/* Each burst finds the whole ring free. */
-		tx_rig.txq.pos.request_min = 1;
+		tx_rig_request_min(1);
 		for (unsigned int round = 0; round < 500; round++) {
 			const uint16_t nb = 1 + random() % 16;
 			struct rte_mbuf *pkts[16];

@@ -184,7 +184,7 @@ the_longest_chain_waits_for_no_completion_that_nobody_requests(void **state)
 
 	(void)state;
 	tx_rig_start();
-	tx_rig.txq.pos.request_min = mdv_txq_request_min(TX_RIG_BBS);
+	tx_rig_request_min(mdv_txq_request_min(TX_RIG_BBS));
 	for (i = 0; i < before; i++)
 		pkts[i] = tx_rig_packet(1, 50);
 	longest = tx_rig_packet(1, 40);
@@ -212,7 +212,7 @@ a_chain_that_never_fits_is_dropped(void **state)
 		eth_tx_burst_t burst = mdv_tx_select(MDV_TX_MULTI, widths[k]);
 
 		tx_rig_start();
-		tx_rig.txq.pos.request_min = mdv_txq_request_min(TX_RIG_BBS);
+		tx_rig_request_min(mdv_txq_request_min(TX_RIG_BBS));
 		one = tx_rig_packet(1, 50);
 		assert_int_equal(burst(&tx_rig.txq, &one, 1), 1);
 		while (tx_rig_send(&sent))

@@ -191,7 +191,7 @@ a_full_ring_takes_no_more_and_drains(void **state)
 			pkts[i] = tx_rig_packet(1, 60);
 		i = burst(pkts, RTE_DIM(pkts));
 		assert_int_equal(i, k == 0 ? TX_RIG_BBS : i);
-		assert_true(i >= (unsigned int)(TX_RIG_BBS - tx_rig.txq.pos.request_min));
+		assert_true(i >= (unsigned int)(TX_RIG_BBS - tx_rig.txq.ring.request_min));
 		assert_int_equal(ibv_rig.nb_wrs, i);
 		assert_int_equal(mdv_tx_done_status(&tx_rig.txq, i - 1), RTE_ETH_TX_DESC_FULL);
 		rte_pktmbuf_free_bulk(&pkts[i], RTE_DIM(pkts) - i);

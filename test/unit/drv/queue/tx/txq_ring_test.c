@@ -292,7 +292,7 @@ objects_come_and_go(void **state)
 	(void)state;
 	assert_int_equal(mdv_txq_ring_create(txq), 0);
 	trace_check("cq; qp; ");
-	assert_int_equal(txq->pos.request_min, 32);
+	assert_int_equal(txq->ring.request_min, 32);
 	/* Each 32 WQEBBs of a ring of twice as many, by two counts, and two more. */
 	assert_int_equal(fake.nb_cqes, 2 * 256 / 32 + 2);
 	assert_ptr_equal(txq->objs.qp, &newest()->qp);
@@ -496,7 +496,7 @@ mbufs_are_released_wherever_they_lie(void **state)
 		const uint16_t head = heads[i / 2];
 
 		put_mbufs(head, NB_PKTS);
-		fake.txq.pos.chains = i % 2 != 0;
+		fake.txq.ring.chains = i % 2 != 0;
 		mdv_txq_ring_release(&fake.txq, head);
 		assert_int_equal(rte_mempool_in_use_count(fake.pool), NB_PKTS);
 		mdv_txq_ring_release(&fake.txq, (uint16_t)(head + 7));
@@ -534,7 +534,7 @@ a_reset_empties_the_queue(void **state)
 		const uint32_t ci = txq->pos.cq_ci;
 
 		put_mbufs(txq->pos.head, NB_PKTS);
-		txq->pos.chains = txq->lost = true;
+		txq->ring.chains = txq->lost = true;
 		txq->tso_template.ol_flags = 1;
 		txq->objs.ibv.posted = 3;
 		txq->ready = true;
@@ -549,7 +549,7 @@ a_reset_empties_the_queue(void **state)
 		assert_int_equal(txq->pos.pc, 0);
 		assert_int_equal(txq->pos.ci, (uint16_t)-NB_DESC);
 		assert_int_equal(txq->pos.tail, txq->pos.head);
-		assert_false(txq->pos.chains || txq->lost);
+		assert_false(txq->ring.chains || txq->lost);
 		assert_int_equal(txq->tso_template.ol_flags, 0);
 		assert_int_equal(txq->objs.ibv.posted, 0);
 		assert_int_equal(txq->ring.dones[(ci + nb - 1) & 31].head, txq->pos.head);
