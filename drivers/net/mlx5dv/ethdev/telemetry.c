@@ -191,7 +191,8 @@ show_stages(const struct rte_flow_conv_rule *rule, struct rte_tel_data *data)
 static void
 show_rule(struct rte_flow *flow, struct rte_tel_data *data)
 {
-	const struct rte_flow_conv_rule *rule = flow->rule;
+	struct mdv_flow_copy_room room;
+	const struct rte_flow_conv_rule *rule = mdv_flow_install_given(flow, &room);
 	struct rte_flow_query_count count = { 0 };
 	struct rte_flow_error error;
 

@@ -354,6 +354,7 @@ mdv_flow_fini(struct mdv_port *port)
 	mdv_flow_indirect_fini(&port->flow->indirect);
 	mdv_flow_level_fini(&port->flow->egress);
 	mdv_flow_level_fini(&port->flow->levels);
+	mdv_flow_form_fini(&port->flow->form);
 	mdv_slab_fini(&port->flow->slab);
 	pthread_mutex_destroy(&port->flow->lock);
 	free(port->flow);

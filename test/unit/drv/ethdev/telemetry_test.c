@@ -360,13 +360,14 @@ rules_are_shown(void **state)
 		{ .attr_ro = &second, .pattern_ro = pattern + 2, .actions_ro = actions + 1 }
 	};
 	static struct rte_flow flows[2];
+	static struct mdv_flow_count own;
 	char wanted[512];
 
 	(void)state;
 	rule_make(&flows[0], &rules[0]);
 	rule_make(&flows[1], &rules[1]);
 	flows[0].counted = true;
-	flows[0].counter = &flows[0].count;
+	flows[0].counter = &own;
 	flows[0].present.nb = 2;
 	flows[1].egress = true;
 	snprintf(wanted, sizeof(wanted),

@@ -547,15 +547,18 @@ test_failing(void **state)
 		set_up(1);
 		for (nth = 1; flow == NULL; nth++) {
 			struct rte_flow_op_result result = { .status = RTE_FLOW_OP_SUCCESS };
+			bool fails;
 
 			fake_arm(nth, EIO);
 			flow = give(0, postponed ? &later : &now, 53, NULL);
 			if (flow == NULL)
 				continue;
 			push(0);
+			fails = fake.calls >= nth;
 			fake_arm(0, 0);
 			assert_int_equal(mdv_flow_async_pull(&fake.dev, 0, &result, 1, NULL), 1);
-			if (result.status == RTE_FLOW_OP_SUCCESS)
+			/* A form can do without an image. */
+			if (result.status == RTE_FLOW_OP_SUCCESS && !fails)
 				break;
 			assert_int_equal(take(0, &now, flow, NULL), 0);
 			SUCCESS(0, flow);

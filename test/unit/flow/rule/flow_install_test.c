@@ -63,8 +63,8 @@ nb_moved(void)
 static const struct fake_flow *
 part_of(const struct rte_flow *flow, unsigned int i)
 {
-	return (struct fake_flow *)(flow->present.many != NULL ? flow->present.many[i]
-							       : flow->present.one)
+	return (struct fake_flow *)(flow->present.is_many ? flow->present.many[i]
+							  : flow->present.one)
 		.verbs;
 }
 
@@ -103,7 +103,9 @@ check_levels(void)
 				assert_int_equal(
 					made->build.attr.priority, mdv_flow_level_of(rule));
 				assert_ptr_equal(made->counters,
-					is_further_destination(flow, i) ? NULL : flow->count.verbs);
+					!flow->counted || is_further_destination(flow, i)
+						? NULL
+						: flow->counter->verbs);
 			}
 		}
 		assert_true(shape->level > last - (copies && !shape->copies ? 1 : 0));
@@ -243,6 +245,68 @@ test_default_rules_are_last(void **state)
 	fake_assert_empty();
 }
 
+#define NB_ALIKE 20
+
+/** What the device gets for rules of one form, in two turns of actions. */
+static void
+note_alike(struct fake_flow *noted)
+{
+	for (unsigned int i = 0; i < NB_ALIKE; i++)
+		noted[i] = *fake_flow_at(i);
+}
+
+/** Rules that keep their values alone come back with these, as the others. */
+static void
+test_values_come_back(void **state)
+{
+	static struct fake_flow before[NB_ALIKE], after[NB_ALIKE];
+	const struct rte_flow_attr attr = { .ingress = 1 };
+	const struct rte_flow_item_eth host = { .hdr.dst_addr.addr_bytes = { 2 } };
+	struct rte_flow_item_ipv4 ip = { .hdr.time_to_live = 64 };
+	const struct rte_flow_item_ipv4 mask = { .hdr.dst_addr = RTE_BE32(UINT32_MAX) };
+	unsigned int nb_alike[2] = { 0 };
+
+	(void)state;
+	fake_start_isolated();
+	for (unsigned int i = 0; i < NB_ALIKE; i++) {
+		const struct rte_flow_action_queue queue = { i % 4 };
+		const struct rte_flow_action_mark mark = { i };
+		const bool counts = i >= NB_ALIKE / 2;
+		const struct rte_flow *flow;
+
+		ip.hdr.dst_addr = RTE_BE32(0x0a000000) + rte_cpu_to_be_32(i);
+		ip.hdr.time_to_live++;
+		flow = mdv_flow_ops.create(&fake.dev, &attr,
+			PATTERN(ITEM_SPEC(ETH, &host), ITEM_MASK(IPV4, &ip, &mask), ITEM(UDP)),
+			counts ? ACTIONS(ACTION(COUNT), ACTION_CONF(MARK, &mark),
+					 ACTION_CONF(QUEUE, &queue))
+			       : ACTIONS(ACTION_CONF(MARK, &mark), ACTION_CONF(QUEUE, &queue)),
+			NULL);
+		assert_non_null(flow);
+		nb_alike[counts] += flow->alike;
+		assert_true(counts == (flow->counter != NULL));
+	}
+	assert_true(nb_alike[false] > 1 && nb_alike[true] > 1);
+	note_alike(before);
+	mdv_flow_stop(&fake.port);
+	assert_int_equal(fake.nb_flows, 0);
+	assert_int_equal(mdv_flow_start(&fake.port), 0);
+	note_alike(after);
+	for (unsigned int i = 0; i < NB_ALIKE; i++) {
+		const bool counts = i >= NB_ALIKE / 2;
+
+		assert_int_equal(after[i].qp->table->queues[0], i % 4);
+		assert_true((after[i].counters != NULL) == counts);
+		assert_int_equal(before[i].build.attr.size, after[i].build.attr.size);
+		/* The counters are others than before. */
+		assert_memory_equal(before[i].build.bytes, after[i].build.bytes,
+			after[i].build.attr.size -
+				(counts ? sizeof(struct ibv_flow_spec_counter_action) : 0));
+	}
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
 int
 main(void)
 {
@@ -253,6 +317,7 @@ main(void)
 		cmocka_unit_test(test_failing_moves),
 		cmocka_unit_test(test_moves_while_stopped),
 		cmocka_unit_test(test_default_rules_are_last),
+		cmocka_unit_test(test_values_come_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies a rule into one piece of memory: lists first, then what they point to. */
+/* Copies a rule into one piece of memory: lists first, then what they point to; or its values
+ * alone. */
 
 #include <assert.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
@@ -144,34 +146,49 @@ image_add_pointer(struct mdv_flow_copy_image *image, const struct rte_flow_conv_
 	image->pointers[image->nb_pointers++] = at;
 }
 
-static void
-image_add_value(struct mdv_flow_copy_image *image, const struct rte_flow_conv_rule *written,
-	const void *content, size_t bytes, unsigned int number)
+/** @return whether there is room for the words of the item */
+static bool
+image_add_words(struct mdv_flow_copy_image *image, const struct rte_flow_conv_rule *written,
+	unsigned int number)
 {
-	if (bytes == 0)
-		return;
-	image->values[image->nb_values++] = (struct mdv_flow_copy_value){
-		.at = (const uint8_t *)content - (const uint8_t *)written,
-		.bytes = bytes,
-		.number = number,
-	};
+	const struct rte_flow_item *item = &written->pattern_ro[number];
+	const size_t bytes = mdv_flow_item_bytes(item->type);
+	const uint16_t at = (const uint8_t *)item->spec - (const uint8_t *)written;
+	const uint8_t *mask = bytes != 0 ? mdv_flow_item_mask(item) : NULL;
+
+	for (size_t i = 0; i < bytes; i += sizeof(uint32_t)) {
+		uint32_t word;
+
+		memcpy(&word, &mask[i], sizeof(word));
+		if (word == 0)
+			continue;
+		if (image->nb_words == RTE_DIM(image->words))
+			return false;
+		image->words[image->nb_words++] = (struct mdv_flow_copy_word){
+			.at = at + i,
+			.item_at = i,
+			.item = number,
+		};
+		image->value_bytes += sizeof(word);
+	}
+	return true;
 }
 
-static void
+static bool
 image_add_items(
 	struct mdv_flow_copy_image *image, const struct rte_flow_conv_rule *written, size_t nb)
 {
 	for (size_t i = 0; i < nb; i++) {
 		const struct rte_flow_item *item = &written->pattern_ro[i];
+		const bool has_room = item->spec == NULL || image_add_words(image, written, i);
 
+		if (!has_room)
+			return false;
 		image_add_pointer(image, written, &item->spec);
 		image_add_pointer(image, written, &item->last);
 		image_add_pointer(image, written, &item->mask);
-		if (item->spec != NULL)
-			image_add_value(
-				image, written, item->spec, mdv_flow_item_bytes(item->type), i);
 	}
-	image->nb_items = image->nb_values;
+	return true;
 }
 
 static void
@@ -180,44 +197,69 @@ image_add_actions(
 {
 	for (size_t i = 0; i < nb; i++) {
 		const struct rte_flow_action *action = &written->actions_ro[i];
+		const size_t bytes = mdv_flow_action_bytes(action->type);
 
 		image_add_pointer(image, written, &action->conf);
-		if (action->conf != NULL)
-			image_add_value(image, written, action->conf,
-				mdv_flow_action_bytes(action->type), i);
+		if (action->conf == NULL || bytes == 0)
+			continue;
+		image->confs[image->nb_confs++] = (struct mdv_flow_copy_conf){
+			.at = (const uint8_t *)action->conf - (const uint8_t *)written,
+			.bytes = bytes,
+			.action = i,
+		};
+		image->value_bytes += copy_room(bytes);
 	}
 }
 
-void
-mdv_flow_copy_learn(struct mdv_flow_copy_image *image, const struct mdv_flow_copy *copy,
-	const struct rte_flow_conv_rule *written)
+struct mdv_flow_copy_image *
+mdv_flow_copy_learn(const struct mdv_flow_copy *copy, const struct rte_flow_conv_rule *written)
 {
-	image->bytes = 0;
+	struct mdv_flow_copy_image *image;
+
 	if (copy->conv_bytes != 0 || copy->bytes > sizeof(image->copy) ||
 		3 + 3 * copy->nb_items + copy->nb_actions > RTE_DIM(image->pointers) ||
-		copy->nb_items + copy->nb_actions > RTE_DIM(image->values))
-		return;
+		copy->nb_actions > RTE_DIM(image->confs))
+		return NULL;
+	image = calloc(1, sizeof(*image));
+	if (image == NULL)
+		return NULL;
+	image->nb_users = 1;
+	image->bytes = copy->bytes;
 	memcpy(image->copy, written, copy->bytes);
-	image->nb_pointers = 0;
-	image->nb_values = 0;
 	image->actions_at = (const uint8_t *)written->actions_ro - (const uint8_t *)written;
 	image_add_pointer(image, written, &written->attr_ro);
 	image_add_pointer(image, written, &written->pattern_ro);
 	image_add_pointer(image, written, &written->actions_ro);
-	image_add_items(image, written, copy->nb_items);
+	if (!image_add_items(image, written, copy->nb_items)) {
+		free(image);
+		return NULL;
+	}
 	image_add_actions(image, written, copy->nb_actions);
-	image->bytes = copy->bytes;
+	return image;
+}
+
+void
+mdv_flow_copy_image_get(struct mdv_flow_copy_image *image)
+{
+	__atomic_add_fetch(&image->nb_users, 1, __ATOMIC_RELAXED);
+}
+
+void
+mdv_flow_copy_image_put(struct mdv_flow_copy_image *image)
+{
+	if (image != NULL && __atomic_sub_fetch(&image->nb_users, 1, __ATOMIC_ACQ_REL) == 0)
+		free(image);
 }
 
 bool
 mdv_flow_copy_is_like(
 	const struct mdv_flow_copy_image *image, const struct rte_flow_action actions[])
 {
-	const struct rte_flow_action *like = (const void *)&image->copy[image->actions_at];
+	const struct rte_flow_action *like;
 
-	if (image->bytes == 0)
+	if (image == NULL)
 		return false;
-	for (;; actions++, like++) {
+	for (like = (const void *)&image->copy[image->actions_at];; actions++, like++) {
 		if (actions->type != like->type || (actions->conf != NULL) != (like->conf != NULL))
 			return false;
 		if (like->type == RTE_FLOW_ACTION_TYPE_END)
@@ -225,42 +267,60 @@ mdv_flow_copy_is_like(
 	}
 }
 
-/** Copy some words of 32 bits: an item has too few to call memcpy() for them. */
+/** A configuration has too few bytes to call memcpy() for them. */
 static inline void
-copy_words(uint8_t *to, const uint8_t *from, size_t bytes)
+copy_conf(uint8_t *to, const uint8_t *from, size_t bytes)
 {
-	uint64_t two;
-	uint32_t one;
-
-	for (; bytes >= sizeof(two); bytes -= sizeof(two)) {
-		memcpy(&two, from, sizeof(two));
-		memcpy(to, &two, sizeof(two));
-		from += sizeof(two);
-		to += sizeof(two);
+	for (; bytes >= sizeof(uint32_t); bytes -= sizeof(uint32_t)) {
+		memcpy(to, from, sizeof(uint32_t));
+		from += sizeof(uint32_t);
+		to += sizeof(uint32_t);
 	}
-	if (bytes == 0)
-		return;
-	memcpy(&one, from, sizeof(one));
-	memcpy(to, &one, sizeof(one));
+	while (bytes-- != 0)
+		*to++ = *from++;
 }
 
 void
-mdv_flow_copy_write_like(const struct mdv_flow_copy_image *image,
-	const struct rte_flow_conv_rule *given, struct rte_flow_conv_rule *to)
+mdv_flow_copy_keep(const struct mdv_flow_copy_image *image, const struct rte_flow_conv_rule *given,
+	uint8_t *to)
 {
-	const struct mdv_flow_copy_value *value = image->values;
-	uint8_t *bytes = (uint8_t *)to;
+	const struct mdv_flow_copy_word *word = image->words;
+	const struct mdv_flow_copy_conf *conf = image->confs;
 
-	memcpy(bytes, image->copy, image->bytes);
+	for (; word < &image->words[image->nb_words]; word++) {
+		const uint8_t *spec = given->pattern_ro[word->item].spec;
+
+		memcpy(to, spec + word->item_at, sizeof(uint32_t));
+		to += sizeof(uint32_t);
+	}
+	for (; conf < &image->confs[image->nb_confs]; conf++) {
+		copy_conf(to, given->actions_ro[conf->action].conf, conf->bytes);
+		to += copy_room(conf->bytes);
+	}
+}
+
+const struct rte_flow_conv_rule *
+mdv_flow_copy_expand(const struct mdv_flow_copy_image *image, const uint8_t *values,
+	struct mdv_flow_copy_room *room)
+{
+	const struct mdv_flow_copy_word *word = image->words;
+	const struct mdv_flow_copy_conf *conf = image->confs;
+
+	memcpy(room->bytes, image->copy, image->bytes);
 	for (unsigned int i = 0; i < image->nb_pointers; i++) {
 		uintptr_t target;
 
 		memcpy(&target, &image->copy[image->pointers[i]], sizeof(target));
-		target += (uintptr_t)to;
-		memcpy(&bytes[image->pointers[i]], &target, sizeof(target));
+		target += (uintptr_t)room->bytes;
+		memcpy(&room->bytes[image->pointers[i]], &target, sizeof(target));
 	}
-	for (; value < &image->values[image->nb_items]; value++)
-		copy_words(&bytes[value->at], given->pattern_ro[value->number].spec, value->bytes);
-	for (; value < &image->values[image->nb_values]; value++)
-		memcpy(&bytes[value->at], given->actions_ro[value->number].conf, value->bytes);
+	for (; word < &image->words[image->nb_words]; word++) {
+		memcpy(&room->bytes[word->at], values, sizeof(uint32_t));
+		values += sizeof(uint32_t);
+	}
+	for (; conf < &image->confs[image->nb_confs]; conf++) {
+		copy_conf(&room->bytes[conf->at], values, conf->bytes);
+		values += copy_room(conf->bytes);
+	}
+	return (const void *)room->bytes;
 }

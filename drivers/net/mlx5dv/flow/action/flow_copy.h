@@ -5,7 +5,7 @@
  *
  * rte_flow_conv() does the same for any rule, in a fifth of the time that a rule takes here. The
  * rows know the size of each item that the driver matches, and of most configurations of actions.
- * Pure.
+ * Of rules that differ in values alone there is one copy, and the values of each.
  */
 #ifndef MDV_FLOW_COPY_H
 #define MDV_FLOW_COPY_H
@@ -35,43 +35,68 @@ int mdv_flow_copy_measure(struct mdv_flow_copy *copy, const struct rte_flow_conv
 /** Write the copy to @p to, aligned to 8 bytes and with room for copy->bytes. */
 void mdv_flow_copy_write(const struct mdv_flow_copy *copy, struct rte_flow_conv_rule *to);
 
-/** Room in an image; a larger copy is written anew each time. */
+/** Room in an image; a rule with a larger copy keeps all of it. */
 #define MDV_FLOW_COPY_IMAGE_BYTES    512
 #define MDV_FLOW_COPY_IMAGE_POINTERS 24
-#define MDV_FLOW_COPY_IMAGE_VALUES   12
+#define MDV_FLOW_COPY_IMAGE_WORDS    24
+#define MDV_FLOW_COPY_IMAGE_CONFS    8
 
-/** Bytes of a copy that rules of one form have each their own. */
-struct mdv_flow_copy_value {
-	uint16_t at;    /**< in the copy */
-	uint8_t bytes;  /**< a multiple of 4 for an item */
-	uint8_t number; /**< of the item or the action */
+/** Four bytes of an item that its mask has bits of. */
+struct mdv_flow_copy_word {
+	uint16_t at;     /**< in the copy */
+	uint8_t item_at; /**< in the item's spec */
+	uint8_t item;
 };
 
-/** A copy from which those of other rules are made that differ in values alone. */
+/** The configuration of an action. */
+struct mdv_flow_copy_conf {
+	uint16_t at; /**< in the copy */
+	uint8_t bytes;
+	uint8_t action;
+};
+
+/**
+ * A copy that many rules share, which differ in values alone and keep only these. Counted: the last
+ * user frees it.
+ */
 struct mdv_flow_copy_image {
-	uint16_t bytes; /**< of the copy; 0: there is none */
+	uint32_t nb_users;    /**< atomic: rules are freed by any thread */
+	uint16_t bytes;       /**< of the copy */
+	uint16_t value_bytes; /**< of what a rule keeps: the words, and the configurations */
 	uint16_t actions_at;
-	uint8_t nb_pointers, nb_items, nb_values;
+	uint8_t nb_pointers, nb_words, nb_confs;
 	uint16_t pointers[MDV_FLOW_COPY_IMAGE_POINTERS]; /**< where they are; into the copy */
-	/** Of nb_items items, and of actions. */
-	struct mdv_flow_copy_value values[MDV_FLOW_COPY_IMAGE_VALUES];
+	struct mdv_flow_copy_word words[MDV_FLOW_COPY_IMAGE_WORDS];
+	struct mdv_flow_copy_conf confs[MDV_FLOW_COPY_IMAGE_CONFS];
 	/** The copy; the pointers are offsets in it. */
 	uint8_t copy[MDV_FLOW_COPY_IMAGE_BYTES] __rte_aligned(sizeof(uint64_t));
 };
 
-/** Make an image of a copy that has been written. It has none afterwards if there is no room, or
- * rte_flow_conv() made the copy. */
-void mdv_flow_copy_learn(struct mdv_flow_copy_image *image, const struct mdv_flow_copy *copy,
-	const struct rte_flow_conv_rule *written);
+/** Room to write a copy to that has an image. */
+struct mdv_flow_copy_room {
+	uint8_t bytes[MDV_FLOW_COPY_IMAGE_BYTES] __rte_aligned(sizeof(uint64_t));
+};
+
+/** @return an image of a copy that has been written, with one user; NULL: it has too much for one,
+ * rte_flow_conv() made it, or no memory */
+struct mdv_flow_copy_image *mdv_flow_copy_learn(
+	const struct mdv_flow_copy *copy, const struct rte_flow_conv_rule *written);
+/** Add and remove a user. @p image of the latter may be NULL. */
+void mdv_flow_copy_image_get(struct mdv_flow_copy_image *image);
+void mdv_flow_copy_image_put(struct mdv_flow_copy_image *image);
 /** @return whether actions differ from those of the image in values alone. */
 bool mdv_flow_copy_is_like(
 	const struct mdv_flow_copy_image *image, const struct rte_flow_action actions[]);
 /**
- * Write the copy of a rule that differs from the image in values alone.
+ * Write the values of a rule that differs from the image in these alone.
  * @param given whose items and actions have been compared
- * @param to as for mdv_flow_copy_write(), with room for image->bytes
+ * @param to has room for image->value_bytes
  */
-void mdv_flow_copy_write_like(const struct mdv_flow_copy_image *image,
-	const struct rte_flow_conv_rule *given, struct rte_flow_conv_rule *to);
+void mdv_flow_copy_keep(const struct mdv_flow_copy_image *image,
+	const struct rte_flow_conv_rule *given, uint8_t *to);
+/** Write the copy of the rule that has these values; bits that no mask has are those of the image.
+ * @return it, in @p room */
+const struct rte_flow_conv_rule *mdv_flow_copy_expand(const struct mdv_flow_copy_image *image,
+	const uint8_t *values, struct mdv_flow_copy_room *room);
 
 #endif /* MDV_FLOW_COPY_H */

@@ -26,8 +26,7 @@ mdv_flow_async_info(struct rte_eth_dev *dev, struct rte_flow_port_info *port_inf
 	(void)error;
 	memset(port_info, 0, sizeof(*port_info));
 	port_info->max_nb_queues = MDV_FLOW_ASYNC_QUEUES;
-	/* Verbs does not report the number of counters, so it is one for each rule that the tables
-	 * can hold. */
+	/* Verbs does not report their number: one for each rule that the tables can hold. */
 	port_info->max_nb_counters = mdv_port(dev)->flow->nb_priorities * ASYNC_TABLE_RULES;
 	port_info->supported_flags = RTE_FLOW_PORT_FLAG_STRICT_QUEUE;
 	if (queue_info != NULL)
@@ -99,8 +98,10 @@ async_check_idle(const struct mdv_flow_state *state, struct rte_flow_error *erro
 static void
 async_free_queues(struct mdv_flow_queue **queues, unsigned int nb)
 {
-	while (nb != 0)
-		free(queues[--nb]);
+	while (nb-- != 0) {
+		mdv_flow_form_fini(&queues[nb]->form);
+		free(queues[nb]);
+	}
 	free(queues);
 }
 
@@ -235,8 +236,7 @@ async_drop_flushed(struct mdv_port *port, struct mdv_flow_async_op *op)
 	return true;
 }
 
-/** Do the operations before @p end. A result has no room for the reason of a refusal, so the log
- * has it. */
+/** Do the operations before @p end. A result has no room for a reason, so the log has it. */
 static void
 async_do_until(struct mdv_port *port, uint32_t queue_id, uint32_t end)
 {
@@ -373,7 +373,8 @@ mdv_flow_async_create(struct rte_eth_dev *dev, uint32_t queue_id,
 		.what = MDV_FLOW_ASYNC_CREATE,
 	};
 	if (async_give(mdv_port(dev), queue_id, attr != NULL && attr->postpone, error) != 0) {
-		mdv_flow_template_blame_copy(flow->rule, pattern, actions, error);
+		mdv_flow_template_blame_copy(
+			flow->alike ? NULL : flow->rule, pattern, actions, error);
 		mdv_flow_rule_free(mdv_port(dev), flow);
 		return NULL;
 	}

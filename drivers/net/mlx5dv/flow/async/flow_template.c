@@ -188,12 +188,14 @@ mdv_flow_template_blame_copy(const struct rte_flow_conv_rule *copy,
 	struct rte_flow_error *error)
 {
 	const void *cause = error != NULL ? error->cause : NULL;
-	const struct rte_flow_item *item = copy->pattern_ro;
-	const struct rte_flow_action *action = copy->actions_ro;
+	const struct rte_flow_item *item;
+	const struct rte_flow_action *action;
 
-	if (cause == NULL)
+	if (cause == NULL || copy == NULL)
 		return;
 	error->cause = NULL;
+	item = copy->pattern_ro;
+	action = copy->actions_ro;
 	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++, pattern++)
 		if (cause == item || cause == item->spec || cause == item->last ||
 			cause == item->mask)

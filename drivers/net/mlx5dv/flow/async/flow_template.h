@@ -80,7 +80,8 @@ int mdv_flow_template_merge(const struct rte_flow_pattern_template *pattern_temp
 void mdv_flow_template_blame(const struct mdv_flow_template_merged *merged,
 	const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
 	struct rte_flow_error *error);
-/** The same of the rule's own copy, which goes: the cause is the application's or NULL. */
+/** The same of the rule's own copy, which goes: the cause is the application's or NULL. @param copy
+ * NULL: the rule has none, and the cause is NULL already */
 void mdv_flow_template_blame_copy(const struct rte_flow_conv_rule *copy,
 	const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
 	struct rte_flow_error *error);

@@ -31,6 +31,12 @@ mdv_flow_item_bytes(enum rte_flow_item_type type)
 	return row != NULL ? row->item_bytes : 0;
 }
 
+const void *
+mdv_flow_item_mask(const struct rte_flow_item *item)
+{
+	return item->mask != NULL ? item->mask : mdv_flow_item_row_of(item->type)->default_mask;
+}
+
 /** @return for messages rte_flow's name of a type that has no row. */
 static const char *
 item_name(enum rte_flow_item_type type)

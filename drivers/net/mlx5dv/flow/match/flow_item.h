@@ -20,5 +20,7 @@ int mdv_flow_item_translate(const struct rte_flow_item pattern[], uint32_t featu
 
 /** @return the bytes of the item's structure; 0: VOID. @param type accepted in a pattern */
 size_t mdv_flow_item_bytes(enum rte_flow_item_type type);
+/** @return the mask of an accepted item with a spec: its own, or the default one. */
+const void *mdv_flow_item_mask(const struct rte_flow_item *item);
 
 #endif /* MDV_FLOW_ITEM_H */

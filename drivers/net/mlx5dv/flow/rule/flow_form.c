@@ -9,6 +9,13 @@
 /** A form is learnt once in so many rules that do not fit: where all differ, it costs little. */
 #define FORM_PATIENCE 16
 
+void
+mdv_flow_form_fini(struct mdv_flow_form *form)
+{
+	mdv_flow_copy_image_put(form->image);
+	form->image = NULL;
+}
+
 bool
 mdv_flow_form_fits(const struct mdv_flow_form *form, const struct mdv_flow_plan_env *env,
 	const struct mdv_flow_plan_rule *rule)
@@ -43,7 +50,7 @@ form_learn(struct mdv_flow_form *form, const struct mdv_flow_plan_env *env,
 		form->values.nb_items = 0;
 		return;
 	}
-	form->image.bytes = 0;
+	mdv_flow_form_fini(form);
 	form->features = env->features;
 	form->port_num = env->port_num;
 	form->attr = *rule->attr;

@@ -29,9 +29,10 @@ struct mdv_flow_form {
 	uint32_t features;      /**< of the environment */
 	uint8_t port_num;
 	struct rte_flow_attr attr;
-	uint16_t tag_at;                  /**< of the TAG in the attribute; 0: none */
-	struct mdv_flow_copy_image image; /**< of a rule that fitted; flow_rule.c fills it in */
-	struct mdv_flow_plan plan;        /**< of the latest rule that fitted; has one part */
+	uint16_t tag_at; /**< of the TAG in the attribute; 0: none */
+	/** Of a rule that fitted; NULL: none yet. flow_rule.c makes it. */
+	struct mdv_flow_copy_image *image;
+	struct mdv_flow_plan plan; /**< of the latest rule that fitted; has one part */
 };
 
 /**
@@ -48,5 +49,8 @@ struct mdv_flow_plan *mdv_flow_form_plan(struct mdv_flow_form *form,
  */
 bool mdv_flow_form_fits(const struct mdv_flow_form *form, const struct mdv_flow_plan_env *env,
 	const struct mdv_flow_plan_rule *rule);
+
+/** Free what the form has. */
+void mdv_flow_form_fini(struct mdv_flow_form *form);
 
 #endif /* MDV_FLOW_FORM_H */

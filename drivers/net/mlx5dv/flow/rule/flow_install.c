@@ -42,15 +42,28 @@ mdv_flow_install_env(const struct mdv_port *port)
 	};
 }
 
+const struct rte_flow_conv_rule *
+mdv_flow_install_given(const struct rte_flow *flow, struct mdv_flow_copy_room *room)
+{
+	const uint8_t *behind = mdv_flow_install_behind(flow);
+
+	if (!flow->alike)
+		return flow->rule;
+	if (flow->counter == (const void *)behind)
+		behind += sizeof(*flow->counter);
+	return mdv_flow_copy_expand(flow->image, behind, room);
+}
+
 int
 mdv_flow_install_plan(const struct mdv_port *port, const struct rte_flow *flow,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error)
 {
+	const struct rte_flow_conv_rule *given = mdv_flow_install_given(flow, &plan->room);
 	struct mdv_flow_plan_env env = mdv_flow_install_env(port);
 	const struct mdv_flow_plan_rule rule = {
-		.attr = flow->rule->attr_ro,
-		.pattern = flow->rule->pattern_ro,
-		.actions = flow->rule->actions_ro,
+		.attr = given->attr_ro,
+		.pattern = given->pattern_ro,
+		.actions = given->actions_ro,
 	};
 	int ret;
 
@@ -98,7 +111,7 @@ mdv_flow_install_level(struct mdv_port *port, struct rte_flow *flow, struct mdv_
 static struct mdv_flow_installed *
 install_at(struct mdv_flow_presence *present, unsigned int i)
 {
-	return present->many != NULL ? &present->many[i] : &present->one;
+	return present->is_many ? &present->many[i] : &present->one;
 }
 
 /** Destroy the last part first: the more general parts go before the more specific ones. */
@@ -114,8 +127,9 @@ install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
 				port->dev->data->port_id, strerror(ret));
 		mdv_flow_dest_put(installed->dest);
 	}
-	free(present->many);
-	present->many = NULL;
+	if (present->is_many)
+		free(present->many);
+	present->is_many = false;
 }
 
 /**
@@ -207,9 +221,13 @@ install_all(struct mdv_port *port, const struct rte_flow *flow, struct mdv_flow_
 	int ret;
 
 	present->nb = 0;
-	present->many = all > 1 ? calloc(all, sizeof(present->one)) : NULL;
-	if (all > 1 && present->many == NULL)
-		return mdv_flow_error_kernel(error, ENOMEM, "the rule");
+	present->is_many = false;
+	if (all > 1) {
+		present->many = calloc(all, sizeof(present->one));
+		if (present->many == NULL)
+			return mdv_flow_error_kernel(error, ENOMEM, "the rule");
+		present->is_many = true;
+	}
 	ret = install_modify(plan, flow, error);
 	while (ret == 0 && present->nb < all) {
 		const unsigned int part = present->nb / per_part, which = present->nb % per_part;

@@ -34,9 +34,12 @@ struct mdv_flow_installed {
 
 /** The verbs rules of one rule that are in the device: one for each part and destination. */
 struct mdv_flow_presence {
-	uint8_t nb;                      /**< 0: not in the device */
-	struct mdv_flow_installed *many; /**< NULL: at most one */
-	struct mdv_flow_installed one;
+	uint8_t nb;   /**< 0: not in the device */
+	bool is_many; /**< there may be more than one */
+	union {
+		struct mdv_flow_installed one;
+		struct mdv_flow_installed *many;
+	};
 };
 
 /** The list that a rule is in. */
@@ -55,7 +58,7 @@ struct rte_flow {
 	TAILQ_ENTRY(rte_flow) next;
 	struct mdv_flow_presence present;
 	struct rte_flow_template_table *table; /**< NULL: made by rte_flow_create() */
-	uint16_t lines;    /**< cache lines of this struct and the copy behind it */
+	uint16_t lines;    /**< cache lines of this struct and what is behind it */
 	uint16_t queue;    /**< the flow queue that made it, if there is a table */
 	bool queued;       /**< an operation of a flow queue is pending */
 	bool counted;      /**< has COUNT */
@@ -63,18 +66,20 @@ struct rte_flow {
 	bool modified : 1; /**< changes packets */
 	bool is_split : 1; /**< each part is in the device as two halves: flow_retarget.c */
 	bool egress : 1;   /**< matches sent packets */
+	bool alike : 1;    /**< keeps its values alone */
 	uint8_t place;     /**< enum mdv_flow_place */
+	union {
+		struct rte_flow_conv_rule *rule;   /**< deep copy */
+		struct mdv_flow_copy_image *image; /**< flow.alike */
+	};
 	struct mdv_flow_level_rule level;
 	/* line 3 */
-	/** Deep copy, behind this struct or struct mdv_flow_modifying. */
-	struct rte_flow_conv_rule *rule;
 	/** For COUNT: the rule's own, or that of an indirect COUNT. */
 	struct mdv_flow_count *counter;
-	struct mdv_flow_count count;
-} __rte_cache_aligned;
+};
 static_assert(offsetof(struct rte_flow, level) == 64, "line 1");
 static_assert(offsetof(struct rte_flow, level.match.few) == 128, "line 2");
-static_assert(sizeof(struct rte_flow) == 256, "four lines");
+static_assert(sizeof(struct rte_flow) == 200, "room for some values in four lines");
 
 /** The translated changes of a rule that changes packets. The deep copy lacks some of them:
  * rte_flow_conv() copies the pointers of RAW_ENCAP, and not the bytes. */
@@ -82,9 +87,8 @@ struct mdv_flow_modified {
 	struct mdv_flow_modify modify;
 	struct mdv_flow_modify_object *object; /**< while the rule is in the device */
 };
-static_assert(sizeof(struct mdv_flow_modified) % 16 == 0, "the rule's copy behind it is aligned");
 
-/** A rule with flow.modified. The deep copy is behind it, as it is behind other rules. */
+/** A rule with flow.modified. */
 struct mdv_flow_modifying {
 	struct rte_flow flow;
 	struct mdv_flow_modified modified;
@@ -97,11 +101,29 @@ mdv_flow_install_modified(const struct rte_flow *flow)
 	return &((struct mdv_flow_modifying *)(uintptr_t)flow)->modified;
 }
 
+/**
+ * What is behind a rule, in this order: its changes, its counter, and its deep copy or its values.
+ * @return where the counter would be
+ */
+static inline void *
+mdv_flow_install_behind(const struct rte_flow *flow)
+{
+	static_assert(sizeof(struct rte_flow) % _Alignof(struct mdv_flow_count) == 0 &&
+			sizeof(struct mdv_flow_modifying) % _Alignof(struct mdv_flow_count) == 0,
+		"aligned");
+	return flow->modified ? (struct mdv_flow_modifying *)(uintptr_t)flow + 1
+			      : (void *)(uintptr_t)(flow + 1);
+}
+
+/** @return the rule as it was given: its copy, or written to @p room. */
+const struct rte_flow_conv_rule *mdv_flow_install_given(
+	const struct rte_flow *flow, struct mdv_flow_copy_room *room);
 /** @return the levels of sent or of received packets. */
 struct mdv_flow_levels *mdv_flow_install_levels(struct mdv_port *port, bool egress);
 /** @return the properties of the port that the translation depends on. */
 struct mdv_flow_plan_env mdv_flow_install_env(const struct mdv_port *port);
-/** Plan an accepted rule, at its level. @return 0 or a negative errno, @p error filled */
+/** Plan an accepted rule, at its level; the plan may point into plan->room. @return 0 or a negative
+ * errno, @p error filled */
 int mdv_flow_install_plan(const struct mdv_port *port, const struct rte_flow *flow,
 	struct mdv_flow_plan *plan, struct rte_flow_error *error);
 

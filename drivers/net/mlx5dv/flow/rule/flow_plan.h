@@ -19,6 +19,7 @@
 #include <rte_flow.h>
 
 #include "flow/action/flow_action.h"
+#include "flow/action/flow_copy.h"
 #include "flow/match/flow_build.h"
 #include "flow/match/rss.h"
 #include "flow/place/flow_level.h"
@@ -45,6 +46,8 @@ struct mdv_flow_plan {
 	struct mdv_flow_match match;
 	struct mdv_flow_level_want want;                  /**< points to match */
 	struct mdv_flow_part parts[MDV_FLOW_LEVEL_MASKS]; /**< the first was made of the pattern */
+	/** For whoever plans a rule that keeps its values alone: what the plan points into. */
+	struct mdv_flow_copy_room room;
 };
 
 /** A rule as the application gives it. */

@@ -38,12 +38,21 @@ mdv_flow_rule_translate_modify(const struct mdv_flow_plan *plan, struct mdv_flow
 		plan->parts[plan->nb_parts - 1].build.layers, plan->actions.egress, modify, error);
 }
 
-/** @param before bytes of the rule before the copy, @param bytes of both. @return NULL: no memory
+/**
+ * Get memory for a rule and what is behind it.
+ * @param bytes of its copy, or of its values
+ * @param behind set to the place for these
+ * @return NULL: no memory
  */
 static struct rte_flow *
-rule_get(struct mdv_port *port, size_t before, size_t bytes)
+rule_get(struct mdv_port *port, const struct mdv_flow_plan *plan, size_t bytes, uint8_t **behind)
 {
-	const size_t lines = (bytes + RTE_CACHE_LINE_SIZE - 1) / RTE_CACHE_LINE_SIZE;
+	const bool modified = plan->actions.modify_list != NULL;
+	const bool counts = plan->actions.count && plan->actions.counter == NULL;
+	const size_t before =
+		(modified ? sizeof(struct mdv_flow_modifying) : sizeof(struct rte_flow)) +
+		(counts ? sizeof(struct mdv_flow_count) : 0);
+	const size_t lines = (before + bytes + RTE_CACHE_LINE_SIZE - 1) / RTE_CACHE_LINE_SIZE;
 	struct rte_flow *flow = NULL;
 
 	if (lines <= UINT16_MAX)
@@ -52,50 +61,60 @@ rule_get(struct mdv_port *port, size_t before, size_t bytes)
 		return NULL;
 	/* mdv_flow_level_add() writes the words that it reads. */
 	memset(flow, 0, offsetof(struct rte_flow, level.match.few));
-	memset(&flow->count, 0, sizeof(flow->count));
 	flow->lines = lines;
-	flow->rule = (void *)((uint8_t *)flow + before);
+	flow->modified = modified;
+	flow->counted = plan->actions.count;
+	flow->counter = plan->actions.counter;
+	flow->egress = plan->actions.egress;
+	if (counts)
+		flow->counter =
+			memset(mdv_flow_install_behind(flow), 0, sizeof(struct mdv_flow_count));
+	*behind = (uint8_t *)flow + before;
 	return flow;
 }
 
 /** Allocate the rule and the copy of what was given as one piece of memory.
- * @param image NULL, or that of the rule's form, to be made */
+ * @param image NULL, or that of the rule's form, to be replaced */
 static struct rte_flow *
 rule_alloc(struct mdv_port *port, const struct rte_flow_conv_rule *given,
 	const struct mdv_flow_plan *plan, const struct mdv_flow_modify *modify,
-	struct mdv_flow_copy_image *image, struct rte_flow_error *error)
+	struct mdv_flow_copy_image **image, struct rte_flow_error *error)
 {
-	const size_t before = modify == NULL
-		? sizeof(struct rte_flow)
-		: offsetof(struct mdv_flow_modifying, modified) + sizeof(struct mdv_flow_modified);
 	struct mdv_flow_copy copy;
 	struct rte_flow *flow;
+	uint8_t *behind;
 
 	if (mdv_flow_copy_measure(&copy, given, &plan->parts[0].build, error) != 0)
 		return NULL;
-	flow = rule_get(port, before, before + copy.bytes);
+	flow = rule_get(port, plan, copy.bytes, &behind);
 	if (flow == NULL)
 		return rule_no_memory(error);
-	flow->modified = modify != NULL;
-	if (modify != NULL)
+	if (flow->modified)
 		mdv_flow_install_modified(flow)->modify = *modify;
+	flow->rule = (void *)behind;
 	mdv_flow_copy_write(&copy, flow->rule);
-	if (image != NULL)
-		mdv_flow_copy_learn(image, &copy, flow->rule);
+	if (image != NULL) {
+		mdv_flow_copy_image_put(*image);
+		*image = mdv_flow_copy_learn(&copy, flow->rule);
+	}
 	return flow;
 }
 
 /** The same for a rule like that of the image. */
 static struct rte_flow *
 rule_alloc_like(struct mdv_port *port, const struct rte_flow_conv_rule *given,
-	const struct mdv_flow_copy_image *image, struct rte_flow_error *error)
+	const struct mdv_flow_plan *plan, struct mdv_flow_copy_image *image,
+	struct rte_flow_error *error)
 {
-	const size_t before = sizeof(struct rte_flow);
-	struct rte_flow *flow = rule_get(port, before, before + image->bytes);
+	uint8_t *behind;
+	struct rte_flow *flow = rule_get(port, plan, image->value_bytes, &behind);
 
 	if (flow == NULL)
 		return rule_no_memory(error);
-	mdv_flow_copy_write_like(image, given, flow->rule);
+	flow->alike = true;
+	flow->image = image;
+	mdv_flow_copy_image_get(image);
+	mdv_flow_copy_keep(image, given, behind);
 	return flow;
 }
 
@@ -131,9 +150,7 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 		.actions_ro = given->actions,
 	};
 	struct mdv_flow_plan *plan = mdv_flow_form_plan(form, &env, given, *room, error);
-	const struct mdv_flow_modify *changes;
 	struct mdv_flow_modify modify;
-	struct rte_flow *flow;
 
 	/* The plan checks what is then copied without checks. */
 	if (plan == NULL || mdv_flow_rule_translate_modify(plan, &modify, error) != 0)
@@ -141,20 +158,12 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 	*room = plan;
 	mdv_flow_level_prefetch(
 		mdv_flow_install_levels(port, plan->actions.egress), plan->want.hash);
-	changes = plan->actions.modify_list != NULL ? &modify : NULL;
-	if (plan == &form->plan && mdv_flow_copy_is_like(&form->image, given->actions))
-		flow = rule_alloc_like(port, &rule, &form->image, error);
-	else if (mdv_flow_action_is_flat(given->actions))
-		flow = rule_alloc(port, &rule, plan, changes,
+	if (plan == &form->plan && mdv_flow_copy_is_like(form->image, given->actions))
+		return rule_alloc_like(port, &rule, plan, form->image, error);
+	if (mdv_flow_action_is_flat(given->actions))
+		return rule_alloc(port, &rule, plan, &modify,
 			plan == &form->plan ? &form->image : NULL, error);
-	else
-		flow = rule_alloc_flat(port, &rule, plan, changes, error);
-	if (flow == NULL)
-		return NULL;
-	flow->counted = plan->actions.count;
-	flow->counter = plan->actions.counter != NULL ? plan->actions.counter : &flow->count;
-	flow->egress = plan->actions.egress;
-	return flow;
+	return rule_alloc_flat(port, &rule, plan, &modify, error);
 }
 
 /** Hold the handles before they are read and until the rule is freed. */
@@ -190,6 +199,8 @@ mdv_flow_rule_free(struct mdv_port *port, struct rte_flow *flow)
 		port->flow->tables.put(flow->table);
 	if (flow->indirect)
 		mdv_flow_indirect_put(flow->rule->actions_ro);
+	if (flow->alike)
+		mdv_flow_copy_image_put(flow->image);
 	mdv_slab_put(&port->flow->slab, flow, flow->lines * RTE_CACHE_LINE_SIZE);
 }
 
@@ -220,14 +231,21 @@ mdv_flow_rule_enter_later(struct mdv_port *port, struct rte_flow *flow, struct m
 	struct rte_flow_error *error)
 {
 	const struct mdv_flow_plan_env env = mdv_flow_install_env(port);
+	struct mdv_flow_plan full, *plan;
+	const struct rte_flow_conv_rule *given = mdv_flow_install_given(flow, &full.room);
 	const struct mdv_flow_plan_rule rule = {
-		.attr = flow->rule->attr_ro,
-		.pattern = flow->rule->pattern_ro,
-		.actions = flow->rule->actions_ro,
+		.attr = given->attr_ro,
+		.pattern = given->pattern_ro,
+		.actions = given->actions_ro,
 	};
-	struct mdv_flow_plan room, *plan = mdv_flow_form_plan(form, &env, &rule, &room, error);
 
-	return plan == NULL ? -rte_errno : rule_enter(port, flow, plan, error);
+	plan = mdv_flow_form_plan(form, &env, &rule, &full, error);
+	if (plan != NULL)
+		return rule_enter(port, flow, plan, error);
+	/* It would point to what is gone by then. */
+	if (flow->alike && error != NULL)
+		error->cause = NULL;
+	return -rte_errno;
 }
 
 int
