@@ -13,7 +13,7 @@
 
 /** @return -@p code, as rte_flow_error_set(); @p code is a positive errno. */
 int mdv_flow_error_set(struct rte_flow_error *error, int code, enum rte_flow_error_type type,
-	const void *cause, const char *format, ...) __rte_format_printf(5, 6);
+	const void *cause, const char *format, ...) __rte_format_printf(5, 6) __rte_cold;
 
 /**
  * Explain the kernel's refusal of a rule that the translation accepted, with advice for the user.
@@ -22,7 +22,7 @@ int mdv_flow_error_set(struct rte_flow_error *error, int code, enum rte_flow_err
  * @param what the object that could not be made, "the rule"
  * @return -@p code
  */
-int mdv_flow_error_kernel(struct rte_flow_error *error, int code, const char *what);
+int mdv_flow_error_kernel(struct rte_flow_error *error, int code, const char *what) __rte_cold;
 
 /** @return advice to the user for the kernel's @p code, never NULL. */
 const char *mdv_flow_error_advice(int code);
