@@ -29,6 +29,7 @@ static const struct mdv_flow_plan_env env = {
 
 static uint64_t seed = 1;
 static unsigned int nb_like; /**< copies that were made by an image */
+static unsigned int nb_same; /**< plans whose actions were not parsed again */
 
 static unsigned int
 dice(unsigned int sides)
@@ -180,8 +181,11 @@ static void
 same_actions(const struct mdv_flow_actions *a, const struct mdv_flow_actions *b)
 {
 	assert_int_equal(a->fate, b->fate);
-	assert_ptr_equal(a->queues, b->queues);
+	/* Those of a form may be in its own memory. */
 	assert_int_equal(a->nb_queues, b->nb_queues);
+	if (a->nb_queues != 0)
+		assert_memory_equal(a->queues, b->queues, a->nb_queues * sizeof(a->queues[0]));
+	assert_ptr_equal(a->rss_key, b->rss_key);
 	assert_int_equal(a->rss_types, b->rss_types);
 	assert_int_equal(a->tag, b->tag);
 	assert_int_equal(a->count, b->count);
@@ -189,6 +193,8 @@ same_actions(const struct mdv_flow_actions *a, const struct mdv_flow_actions *b)
 	assert_int_equal(a->egress, b->egress);
 	assert_int_equal(a->passthru, b->passthru);
 	assert_int_equal(a->nb_extras, b->nb_extras);
+	for (unsigned int i = 0; i < a->nb_extras; i++)
+		assert_int_equal(*a->extras[i], *b->extras[i]);
 	assert_ptr_equal(a->modify_list, b->modify_list);
 }
 
@@ -280,7 +286,7 @@ copy_both_ways(
 	memset(full, 0, sizeof(full));
 	mdv_flow_copy_write(&copy, (void *)full);
 	if (!mdv_flow_copy_is_like(form->image, given->actions)) {
-		mdv_flow_copy_image_put(form->image);
+		mdv_flow_form_fini(form);
 		form->image = mdv_flow_copy_learn(&copy, (void *)full);
 		return false;
 	}
@@ -302,6 +308,23 @@ copy_both_ways(
 	return true;
 }
 
+/** What a plan keeps for the next rule must be the form's own. */
+static void
+check_own(const struct mdv_flow_form *form)
+{
+	const struct mdv_flow_actions *actions = &form->plan.actions;
+	const uint8_t *const end = form->confs + sizeof(form->confs);
+
+	if (!form->has_confs)
+		return;
+	if (actions->nb_queues != 0)
+		assert_uint_in_range((uintptr_t)actions->queues, (uintptr_t)form->confs,
+			(uintptr_t)(end - sizeof(actions->queues[0])));
+	for (unsigned int i = 0; i < actions->nb_extras; i++)
+		assert_uint_in_range((uintptr_t)actions->extras[i], (uintptr_t)form->confs,
+			(uintptr_t)(end - sizeof(*actions->extras[0])));
+}
+
 /** Plan by form and in full. @return whether the form fitted and there is a plan */
 static bool
 plan_both_ways(struct mdv_flow_form *form, const struct given *given)
@@ -312,9 +335,13 @@ plan_both_ways(struct mdv_flow_form *form, const struct given *given)
 	const bool fits = mdv_flow_form_fits(form, &env, &rule);
 	struct rte_flow_error error = { .message = NULL }, of_full = { .message = NULL };
 	char message[512] = "";
+	uint8_t confs[sizeof(form->confs)];
+	bool has_confs;
 	int ret;
 
 	memset(room, 0xa5, sizeof(*room));
+	has_confs = fits && form->has_confs;
+	memcpy(confs, form->confs, sizeof(confs));
 	plan = mdv_flow_form_plan(form, &env, &rule, room, &error);
 	ret = plan == NULL ? -rte_errno : 0;
 	if (error.message != NULL)
@@ -322,6 +349,9 @@ plan_both_ways(struct mdv_flow_form *form, const struct given *given)
 	assert_int_equal(mdv_flow_plan_make(&env, &rule, &full, &of_full), ret);
 	if (ret == 0) {
 		same_plans(plan, &full);
+		check_own(form);
+		nb_same += plan == &form->plan && has_confs && form->is_like &&
+			memcmp(confs, form->confs, sizeof(confs)) == 0;
 		nb_like += plan == &form->plan && copy_both_ways(form, given, plan);
 		return fits;
 	}
@@ -350,9 +380,10 @@ test_random_rules(void **state)
 		}
 	}
 	/* Most random patterns are refused. */
-	print_message(
-		"%u and %u fitted, %u were copied alike\n", nb_fitted[0], nb_fitted[1], nb_like);
+	print_message("%u and %u fitted, %u were copied alike, %u with the same actions\n",
+		nb_fitted[0], nb_fitted[1], nb_like, nb_same);
 	assert_true(nb_like > NB_FORMS / 2);
+	assert_true(nb_same > NB_FORMS / 4);
 	assert_true(nb_fitted[0] > NB_FORMS);
 	assert_true(nb_fitted[1] > NB_FORMS / 10);
 	mdv_flow_form_fini(&form);

@@ -307,6 +307,33 @@ test_values_come_back(void **state)
 	fake_assert_empty();
 }
 
+/** The same actions for the fourth time, of which one has become impossible. */
+static void
+test_queues_that_have_gone(void **state)
+{
+	const struct rte_flow_attr attr = { .ingress = 1 };
+	struct rte_flow_item_ipv4 ip = { .hdr.dst_addr = 0 };
+	struct rte_flow_error error;
+
+	(void)state;
+	fake_start_isolated();
+	for (unsigned int i = 0; i < 4; i++) {
+		struct rte_flow *flow;
+
+		ip.hdr.dst_addr++;
+		if (i == 3)
+			fake.dev.data->nb_rx_queues = 3;
+		flow = mdv_flow_ops.create(&fake.dev, &attr,
+			PATTERN(ITEM(ETH), ITEM_SPEC(IPV4, &ip)),
+			ACTIONS(ACTION_CONF(QUEUE, &queue_3)), &error);
+		assert_true((flow != NULL) == (i < 3));
+	}
+	assert_string_equal(error.message, "QUEUE: Rx queue 3 does not exist; the port has 0 to 2");
+	assert_ptr_equal(error.cause, &queue_3);
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
 int
 main(void)
 {
@@ -318,6 +345,7 @@ main(void)
 		cmocka_unit_test(test_moves_while_stopped),
 		cmocka_unit_test(test_default_rules_are_last),
 		cmocka_unit_test(test_values_come_back),
+		cmocka_unit_test(test_queues_that_have_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,8 +207,9 @@ image_add_actions(
 			.bytes = bytes,
 			.action = i,
 		};
-		image->value_bytes += copy_room(bytes);
+		image->conf_bytes += copy_room(bytes);
 	}
+	image->value_bytes += image->conf_bytes;
 }
 
 struct mdv_flow_copy_image *
@@ -281,11 +282,39 @@ copy_conf(uint8_t *to, const uint8_t *from, size_t bytes)
 }
 
 void
+mdv_flow_copy_keep_confs(const struct mdv_flow_copy_image *image,
+	const struct rte_flow_action actions[], uint8_t *to)
+{
+	const struct mdv_flow_copy_conf *conf = image->confs;
+
+	for (; conf < &image->confs[image->nb_confs]; conf++) {
+		copy_conf(to, actions[conf->action].conf, conf->bytes);
+		to += copy_room(conf->bytes);
+	}
+}
+
+bool
+mdv_flow_copy_has_confs(const struct mdv_flow_copy_image *image,
+	const struct rte_flow_action actions[], const uint8_t *confs)
+{
+	const struct mdv_flow_copy_conf *conf = image->confs;
+
+	for (; conf < &image->confs[image->nb_confs]; conf++) {
+		const uint8_t *given = actions[conf->action].conf;
+
+		for (unsigned int i = 0; i < conf->bytes; i++)
+			if (given[i] != confs[i])
+				return false;
+		confs += copy_room(conf->bytes);
+	}
+	return true;
+}
+
+void
 mdv_flow_copy_keep(const struct mdv_flow_copy_image *image, const struct rte_flow_conv_rule *given,
 	uint8_t *to)
 {
 	const struct mdv_flow_copy_word *word = image->words;
-	const struct mdv_flow_copy_conf *conf = image->confs;
 
 	for (; word < &image->words[image->nb_words]; word++) {
 		const uint8_t *spec = given->pattern_ro[word->item].spec;
@@ -293,10 +322,7 @@ mdv_flow_copy_keep(const struct mdv_flow_copy_image *image, const struct rte_flo
 		memcpy(to, spec + word->item_at, sizeof(uint32_t));
 		to += sizeof(uint32_t);
 	}
-	for (; conf < &image->confs[image->nb_confs]; conf++) {
-		copy_conf(to, given->actions_ro[conf->action].conf, conf->bytes);
-		to += copy_room(conf->bytes);
-	}
+	mdv_flow_copy_keep_confs(image, given->actions_ro, to);
 }
 
 const struct rte_flow_conv_rule *

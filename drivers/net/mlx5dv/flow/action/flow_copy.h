@@ -63,6 +63,7 @@ struct mdv_flow_copy_image {
 	uint32_t nb_users;    /**< atomic: rules are freed by any thread */
 	uint16_t bytes;       /**< of the copy */
 	uint16_t value_bytes; /**< of what a rule keeps: the words, and the configurations */
+	uint16_t conf_bytes;  /**< of the latter */
 	uint16_t actions_at;
 	uint8_t nb_pointers, nb_words, nb_confs;
 	uint16_t pointers[MDV_FLOW_COPY_IMAGE_POINTERS]; /**< where they are; into the copy */
@@ -87,6 +88,13 @@ void mdv_flow_copy_image_put(struct mdv_flow_copy_image *image);
 /** @return whether actions differ from those of the image in values alone. */
 bool mdv_flow_copy_is_like(
 	const struct mdv_flow_copy_image *image, const struct rte_flow_action actions[]);
+/** Write the configurations of actions that are like those. @param to has room for
+ * image->conf_bytes */
+void mdv_flow_copy_keep_confs(const struct mdv_flow_copy_image *image,
+	const struct rte_flow_action actions[], uint8_t *to);
+/** @return whether actions that are like those have these configurations. */
+bool mdv_flow_copy_has_confs(const struct mdv_flow_copy_image *image,
+	const struct rte_flow_action actions[], const uint8_t *confs);
 /**
  * Write the values of a rule that differs from the image in these alone.
  * @param given whose items and actions have been compared

@@ -14,6 +14,7 @@ mdv_flow_form_fini(struct mdv_flow_form *form)
 {
 	mdv_flow_copy_image_put(form->image);
 	form->image = NULL;
+	form->is_like = form->has_confs = false;
 }
 
 bool
@@ -79,6 +80,33 @@ form_fill(struct mdv_flow_form *form, const struct rte_flow_item pattern[])
 	plan->want.hash = mdv_flow_key_hash_whole(&plan->match, plan->want.masks[0]);
 }
 
+/** Let actions that were just parsed point to configurations of the form's own, so that they serve
+ * for a rule that has the same. */
+static void
+form_keep_actions(struct mdv_flow_form *form, const struct mdv_flow_plan_env *env,
+	const struct rte_flow_action list[])
+{
+	const struct mdv_flow_copy_image *image = form->image;
+	struct mdv_flow_actions *actions = &form->plan.actions;
+	const uint8_t *own = form->confs;
+
+	form->has_confs = form->is_like && image->conf_bytes <= sizeof(form->confs);
+	if (!form->has_confs)
+		return;
+	mdv_flow_copy_keep_confs(image, list, form->confs);
+	for (unsigned int i = 0; i < image->nb_confs; i++) {
+		const void *given = list[image->confs[i].action].conf;
+
+		if (actions->queues == given)
+			actions->queues = (const void *)own;
+		for (unsigned int j = 0; j < actions->nb_extras; j++)
+			if (actions->extras[j] == given)
+				actions->extras[j] = (const void *)own;
+		own += RTE_ALIGN_CEIL(image->confs[i].bytes, sizeof(uint32_t));
+	}
+	form->nb_queues = env->actions.nb_queues;
+}
+
 /** @return 0, with @p is_planned whether the form's plan is that of the rule, which fits; or a
  * negative errno, @p error filled */
 static int
@@ -86,11 +114,17 @@ form_plan_fitting(struct mdv_flow_form *form, const struct mdv_flow_plan_env *en
 	const struct mdv_flow_plan_rule *rule, bool *is_planned, struct rte_flow_error *error)
 {
 	struct mdv_flow_actions actions;
-	int ret = mdv_flow_plan_actions(env, rule, &actions, error);
+	int ret;
 
-	if (ret != 0 || !form_same_effect(&actions, &form->plan.actions))
-		return ret;
-	form->plan.actions = actions;
+	form->is_like = mdv_flow_copy_is_like(form->image, rule->actions);
+	if (!form->has_confs || !form->is_like || form->nb_queues != env->actions.nb_queues ||
+		!mdv_flow_copy_has_confs(form->image, rule->actions, form->confs)) {
+		ret = mdv_flow_plan_actions(env, rule, &actions, error);
+		if (ret != 0 || !form_same_effect(&actions, &form->plan.actions))
+			return ret;
+		form->plan.actions = actions;
+		form_keep_actions(form, env, rule->actions);
+	}
 	form_fill(form, rule->pattern);
 	/* The kernel has another place for these: mdv_flow_build_finish(). */
 	*is_planned = !mdv_flow_build_is_multicast(&form->plan.parts[0].build);

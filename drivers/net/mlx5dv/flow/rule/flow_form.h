@@ -7,8 +7,8 @@
  *     rule 1     eth / ipv4 dst 10.0.0.1 / udp dst 53, queue 1   -> plan, in full; its form
  *     rule 2     eth / ipv4 dst 10.0.0.2 / udp dst 80, queue 3   -> the form, with 10.0.0.2 and 80
  *
- * Actions are always parsed, as they are few; a form has one effect of them. Whoever has the form
- * sees to it that one thread at a time uses it. Pure.
+ * Actions are parsed if they differ from those of the rule before; a form has one effect of them.
+ * Whoever has the form sees to it that one thread at a time uses it.
  */
 #ifndef MDV_FLOW_FORM_H
 #define MDV_FLOW_FORM_H
@@ -32,6 +32,10 @@ struct mdv_flow_form {
 	uint16_t tag_at; /**< of the TAG in the attribute; 0: none */
 	/** Of a rule that fitted; NULL: none yet. flow_rule.c makes it. */
 	struct mdv_flow_copy_image *image;
+	bool is_like;       /**< the actions of the latest rule that fitted are like the image's */
+	bool has_confs;     /**< plan.actions are of configurations in confs */
+	uint16_t nb_queues; /**< of the environment that they were parsed in */
+	uint8_t confs[64] __rte_aligned(sizeof(uint64_t));
 	struct mdv_flow_plan plan; /**< of the latest rule that fitted; has one part */
 };
 

@@ -74,11 +74,11 @@ rule_get(struct mdv_port *port, const struct mdv_flow_plan *plan, size_t bytes, 
 }
 
 /** Allocate the rule and the copy of what was given as one piece of memory.
- * @param image NULL, or that of the rule's form, to be replaced */
+ * @param form NULL, or the rule's, which gets the copy's image */
 static struct rte_flow *
 rule_alloc(struct mdv_port *port, const struct rte_flow_conv_rule *given,
 	const struct mdv_flow_plan *plan, const struct mdv_flow_modify *modify,
-	struct mdv_flow_copy_image **image, struct rte_flow_error *error)
+	struct mdv_flow_form *form, struct rte_flow_error *error)
 {
 	struct mdv_flow_copy copy;
 	struct rte_flow *flow;
@@ -93,9 +93,9 @@ rule_alloc(struct mdv_port *port, const struct rte_flow_conv_rule *given,
 		mdv_flow_install_modified(flow)->modify = *modify;
 	flow->rule = (void *)behind;
 	mdv_flow_copy_write(&copy, flow->rule);
-	if (image != NULL) {
-		mdv_flow_copy_image_put(*image);
-		*image = mdv_flow_copy_learn(&copy, flow->rule);
+	if (form != NULL) {
+		mdv_flow_form_fini(form);
+		form->image = mdv_flow_copy_learn(&copy, flow->rule);
 	}
 	return flow;
 }
@@ -158,11 +158,11 @@ rule_make(struct mdv_port *port, const struct mdv_flow_plan_rule *given, struct 
 	*room = plan;
 	mdv_flow_level_prefetch(
 		mdv_flow_install_levels(port, plan->actions.egress), plan->want.hash);
-	if (plan == &form->plan && mdv_flow_copy_is_like(form->image, given->actions))
+	if (plan == &form->plan && form->is_like)
 		return rule_alloc_like(port, &rule, plan, form->image, error);
 	if (mdv_flow_action_is_flat(given->actions))
-		return rule_alloc(port, &rule, plan, &modify,
-			plan == &form->plan ? &form->image : NULL, error);
+		return rule_alloc(
+			port, &rule, plan, &modify, plan == &form->plan ? form : NULL, error);
 	return rule_alloc_flat(port, &rule, plan, &modify, error);
 }
 
