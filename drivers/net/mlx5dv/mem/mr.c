@@ -537,7 +537,7 @@ mdv_mr_pools_register(struct mdv_mr_table *table)
 {
 	/* First, so that a pool is not missed which is made meanwhile. */
 	__atomic_store_n(&table->early, true, __ATOMIC_RELAXED);
-	rte_mempool_walk(pool_come, table);
+	mdv_mr_watch_walk(pool_come, table);
 }
 
 static void

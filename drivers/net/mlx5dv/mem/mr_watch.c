@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
+#include <rte_eal_memconfig.h>
 #include <rte_errno.h>
 #include <rte_memory.h>
 #include <rte_mempool.h>
+#include <rte_tailq.h>
 
 #include "mr_watch.h"
 
@@ -49,6 +51,20 @@ pool_event(enum rte_mempool_event event, struct rte_mempool *pool, void *arg)
 	else if (watched != NULL)
 		watched->watcher->pool_made(arg, pool);
 	pthread_mutex_unlock(&watching.lock);
+}
+
+TAILQ_HEAD(pool_list, rte_tailq_entry);
+
+void
+mdv_mr_watch_walk(void (*each)(struct rte_mempool *pool, void *arg), void *arg)
+{
+	const struct pool_list *pools = RTE_TAILQ_LOOKUP("RTE_MEMPOOL", pool_list);
+	const struct rte_tailq_entry *entry;
+
+	rte_mcfg_tailq_read_lock();
+	TAILQ_FOREACH (entry, pools, next)
+		each(entry->data, arg);
+	rte_mcfg_tailq_read_unlock();
 }
 
 static void

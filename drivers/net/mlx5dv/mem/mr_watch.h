@@ -22,6 +22,13 @@ struct mdv_mr_watcher {
 	rte_mem_event_callback_t memory; /**< with the table as its argument */
 };
 
+/**
+ * Call @p each for every pool of the application. Meanwhile no process destroys one:
+ * rte_mempool_free() takes a pool out of the EAL's list under the lock of lists, which
+ * rte_mempool_walk() does without; that one may visit a pool that has gone. So @p each waits for
+ * nothing of the EAL's.
+ */
+void mdv_mr_watch_walk(void (*each)(struct rte_mempool *pool, void *arg), void *arg);
 /** Have the table told of events until mdv_mr_watch_end(). @return 0 or an errno. */
 int mdv_mr_watch_begin(struct mdv_mr_table *table, const struct mdv_mr_watcher *watcher);
 /** When it returns, no thread tells the table of anything any more. */

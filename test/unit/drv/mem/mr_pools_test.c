@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory regions of pools that other threads and processes make and destroy meanwhile. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
+#include "mem/mr_span.h"
 #include "mr_rig.h"
 
 /* In place of the EAL's, by the linker's --wrap. */
@@ -144,6 +147,54 @@ a_pool_that_was_seen_too_early_is_registered_whole(void **state)
 	free(memory);
 }
 
+int __real_mdv_mr_span_of_pool(struct rte_mempool *pool, struct mdv_mr_span **spans, size_t *nb);
+int __wrap_mdv_mr_span_of_pool(struct rte_mempool *pool, struct mdv_mr_span **spans, size_t *nb);
+
+/** Destroyed by another thread as soon as a pool is being registered. */
+static struct {
+	struct rte_mempool *pool;
+	pthread_t thread;
+} doomed;
+
+static void *
+destroy_doomed(void *pool)
+{
+	rte_mempool_free(pool);
+	return NULL;
+}
+
+int
+__wrap_mdv_mr_span_of_pool(struct rte_mempool *pool, struct mdv_mr_span **spans, size_t *nb)
+{
+	struct rte_mempool *other = doomed.pool;
+
+	if (other != NULL) {
+		doomed.pool = NULL;
+		assert_int_equal(pthread_create(&doomed.thread, NULL, destroy_doomed, other), 0);
+		/* It mostly comes as far as it does within this time. */
+		rte_delay_us_sleep(20000);
+	}
+	return __real_mdv_mr_span_of_pool(pool, spans, nb);
+}
+
+/** The next one in the list, of which a walk might hold no more than a freed entry. */
+static void
+a_pool_is_destroyed_while_a_port_starts(void **state)
+{
+	struct rte_mempool *pool = rig_pool("pools_stays", NB_MBUFS, ROOM);
+	struct mdv_mr_table *table = table_new();
+
+	(void)state;
+	doomed.pool = rig_pool("pools_goes", NB_MBUFS, ROOM);
+	mdv_mr_pools_register(table);
+	assert_int_equal(pthread_join(doomed.thread, NULL), 0);
+	assert_int_equal(rig_verbs.nb_mrs, 1);
+	assert_int_not_equal(mdv_mr_pool_lkey(table, pool), MDV_MR_LKEY_NONE);
+	mdv_mr_caches_gone(table);
+	table_delete(table);
+	rte_mempool_free(pool);
+}
+
 /** The EAL calls back without a lock: a thread that makes or destroys a pool may come here after
  * another has closed the port, and the memory has another use. */
 static void
@@ -176,6 +227,7 @@ main(void)
 		cmocka_unit_test(a_pool_that_went_untold_still_has_its_name),
 		cmocka_unit_test(a_pool_in_the_place_of_another_is_registered),
 		cmocka_unit_test(a_pool_that_was_seen_too_early_is_registered_whole),
+		cmocka_unit_test(a_pool_is_destroyed_while_a_port_starts),
 		cmocka_unit_test(an_event_may_come_after_its_table_has_gone),
 	};
 
