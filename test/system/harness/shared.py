@@ -38,17 +38,17 @@ def with_preloaded(env, *libraries):
 class SharedTestpmd(Testpmd):
     """A Testpmd to which secondary processes can attach."""
 
-    def __init__(self, huge, port, devargs="", args=(), softhca_options=()):
+    def __init__(self, huge, port, devargs="", args=(), softhca_options=(), telemetry=False):
         #: EAL arguments with which another process loads the driver
         self.driver = ["--no-pci", "-d", paths.plugin()[0]]
         self._start(huge, port, [*self.driver, "--vdev", f"net_mlx5dv0,ibdev=mlx5_0{devargs}"], args,
-                    softhca_options)
+                    softhca_options, telemetry)
 
-    def _start(self, huge, port, eal, args, softhca_options=()):
+    def _start(self, huge, port, eal, args, softhca_options=(), telemetry=False):
         self.prefix = eal_prefix()
         command = ["dpdk-testpmd", *lcore_args("0,1"), "--huge-dir", huge, "-m", "256", "--base-virtaddr", BASE_ADDRESS,
-                   "--no-telemetry", "--file-prefix", self.prefix, *eal, "--", "-i", "--total-num-mbufs=4096",
-                   "--no-flush-rx", "--no-lsc-interrupt", *args]
+                   *([] if telemetry else ["--no-telemetry"]), "--file-prefix", self.prefix, *eal, "--", "-i",
+                   "--total-num-mbufs=4096", "--no-flush-rx", "--no-lsc-interrupt", *args]
         self.terminal = Terminal(softhca_argv([port], command, softhca_options),
                                  env=dict(os.environ, **paths.plugin()[1]))
         self.banner = ""

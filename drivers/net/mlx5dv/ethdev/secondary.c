@@ -21,6 +21,7 @@
 #include "burst/burst_select.h"
 #include "burst/tx/tx.h"
 #include "device/uar.h"
+#include "mem/mr_span.h"
 #include "mp/mp.h"
 #include "queue/rx/rxq.h"
 #include "queue/tx/txq.h"
@@ -325,26 +326,41 @@ handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got,
 	return ret;
 }
 
-/** Report mempools that this process destroys: the primary sees only those that it destroys. */
+/** @return whether the primary has to hear of the pool for the port. */
+static bool
+concerns(uint16_t port_id, enum rte_mempool_event event, struct rte_mempool *pool)
+{
+	const struct attachment *attachment;
+	bool does;
+
+	pthread_mutex_lock(&attachments.lock);
+	attachment = attachment_find(port_id);
+	does = attachment != NULL;
+	if (does && event == RTE_MEMPOOL_EVENT_READY)
+		does = attachment->state == ATTACHED &&
+			mdv_port(attachment->dev)->config.mr_mempool_reg_en == MDV_MEMPOOL_REG_ON &&
+			mdv_mr_span_has_packets(pool);
+	pthread_mutex_unlock(&attachments.lock);
+	return does;
+}
+
+/** Report mempools that this process makes and destroys: the primary sees only its own. The EAL
+ * holds no lock here that the primary could need (rte_mempool.c mempool_event_callback_invoke()).
+ */
 static void
 pool_event(enum rte_mempool_event event, struct rte_mempool *pool, __rte_unused void *arg)
 {
 	uint16_t port_id;
 
-	if (event != RTE_MEMPOOL_EVENT_DESTROY)
-		return;
 	for (port_id = 0; port_id < RTE_MAX_ETHPORTS; port_id++) {
 		struct mdv_mp_message message = {
-			.kind = MDV_MP_POOL_GONE,
+			.kind = event == RTE_MEMPOOL_EVENT_READY ? MDV_MP_POOL_MADE
+								 : MDV_MP_POOL_GONE,
 			.port_id = port_id,
 			.pool = pool,
 		};
-		bool attached;
 
-		pthread_mutex_lock(&attachments.lock);
-		attached = attachment_find(port_id) != NULL;
-		pthread_mutex_unlock(&attachments.lock);
-		if (attached)
+		if (concerns(port_id, event, pool))
 			mdv_mp_ask(&message, NULL);
 	}
 }

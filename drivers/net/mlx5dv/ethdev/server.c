@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "flow/flow.h"
+#include "mem/mr_watch.h"
 #include "mp/mp.h"
 #include "mp/primary.h"
 #include "port/recover.h"
@@ -69,6 +70,14 @@ find_memory(struct mdv_port *port, struct mdv_mp_message *message,
 		!mdv_mr_find(port->mr, message->memory.addr, message->memory.mbuf, &range))
 		return -EFAULT;
 	message->memory.range = range;
+	return 0;
+}
+
+static int
+learn_pool(struct mdv_port *port, struct mdv_mp_message *message,
+	__rte_unused const struct mdv_mp_fds *got, __rte_unused struct mdv_mp_fds *give)
+{
+	mdv_mr_watch_made_elsewhere(port->mr, message->pool);
 	return 0;
 }
 
@@ -196,6 +205,7 @@ static int (*const request_handlers[MDV_MP_NB_ASKED])(struct mdv_port *port, str
 	[MDV_MP_ATTACH] = attach,
 	[MDV_MP_DETACH] = detach,
 	[MDV_MP_MEMORY] = find_memory,
+	[MDV_MP_POOL_MADE] = learn_pool,
 	[MDV_MP_POOL_GONE] = forget_pool,
 	[MDV_MP_RECOVER_RX] = recover_rx,
 	[MDV_MP_RECOVER_TX] = recover_tx,

@@ -45,9 +45,9 @@ void mdv_mr_destroy(struct mdv_mr_table *table);
  * logged. */
 int mdv_mr_pool_get(struct mdv_mr_table *table, struct rte_mempool *pool);
 void mdv_mr_pool_put(struct mdv_mr_table *table, struct rte_mempool *pool);
-/** Register all pools of packets, and until mdv_mr_caches_gone() those that are made, so that no
- * burst has to. What cannot be registered is logged, and tried again when a queue meets the pool.
- */
+/** Register all pools of packets, and until mdv_mr_caches_gone() those that are made, in other
+ * processes by mdv_mr_watch_made_elsewhere(), so that no burst has to. What cannot be registered is
+ * logged, and tried again when a queue meets the pool. */
 void mdv_mr_pools_register(struct mdv_mr_table *table);
 /** @return the only lkey (big-endian) of a registered pool, MDV_MR_LKEY_NONE when it has several
  * ranges. */

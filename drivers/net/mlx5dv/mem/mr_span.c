@@ -5,6 +5,7 @@
 
 #include <rte_common.h>
 #include <rte_mbuf.h>
+#include <rte_memory.h>
 
 #include "mr_span.h"
 
@@ -101,6 +102,26 @@ mdv_mr_span_has_packets(struct rte_mempool *pool)
 		pool->elt_size >=
 		sizeof(struct rte_mbuf) + priv->mbuf_priv_size + priv->mbuf_data_room_size &&
 		pool->populated_size == pool->size && (pool->flags & RTE_MEMPOOL_F_NON_IO) == 0;
+}
+
+/** External memory is in the list of each process, and mapped by those that have attached it. */
+static void
+chunk_is_shared(__rte_unused struct rte_mempool *pool, void *arg, struct rte_mempool_memhdr *chunk,
+	__rte_unused unsigned int idx)
+{
+	const struct rte_memseg_list *list = rte_mem_virt2memseg_list(chunk->addr);
+	bool *all = arg;
+
+	*all &= list != NULL && !list->external;
+}
+
+bool
+mdv_mr_span_is_shared(struct rte_mempool *pool)
+{
+	bool all = true;
+
+	rte_mempool_mem_iter(pool, chunk_is_shared, &all);
+	return all;
 }
 
 /** Both steps are one to one. */

@@ -19,6 +19,9 @@ bool mdv_mr_span_is_pinned(struct rte_mempool *pool);
 /** @return whether packets are in the pool's own memory, all of which is there for devices: a pool
  * of mbufs with data rooms. */
 bool mdv_mr_span_has_packets(struct rte_mempool *pool);
+/** @return whether all of the pool's memory is the EAL's own, and so the same in each process of
+ * the application. */
+bool mdv_mr_span_is_shared(struct rte_mempool *pool);
 /** @return a number that is another one if the pool gets more chunks, or another pool takes its
  * place. */
 uint64_t mdv_mr_span_hash(struct rte_mempool *pool);

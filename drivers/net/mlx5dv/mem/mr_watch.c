@@ -11,6 +11,7 @@
 #include <rte_mempool.h>
 #include <rte_tailq.h>
 
+#include "mr_span.h"
 #include "mr_watch.h"
 
 #define EVENT_NAME "net_mlx5dv_mr"
@@ -21,7 +22,7 @@ struct watched {
 	const struct mdv_mr_watcher *watcher;
 };
 
-/** The lock is taken before a table's, and in none of the EAL's. */
+/** The lock is taken before a table's, and of the EAL's only in that of its lists. */
 static struct {
 	pthread_mutex_t lock;
 	LIST_HEAD(, watched) tables;
@@ -65,6 +66,29 @@ mdv_mr_watch_walk(void (*each)(struct rte_mempool *pool, void *arg), void *arg)
 	TAILQ_FOREACH (entry, pools, next)
 		each(entry->data, arg);
 	rte_mcfg_tailq_read_unlock();
+}
+
+/** A pool as another process has told of it. */
+struct told {
+	struct mdv_mr_table *table;
+	const struct rte_mempool *pool;
+};
+
+static void
+compare(struct rte_mempool *pool, void *arg)
+{
+	const struct told *told = arg;
+
+	if (pool == told->pool && mdv_mr_span_is_shared(pool))
+		pool_event(RTE_MEMPOOL_EVENT_READY, pool, told->table);
+}
+
+void
+mdv_mr_watch_made_elsewhere(struct mdv_mr_table *table, const struct rte_mempool *pool)
+{
+	struct told told = { table, pool };
+
+	mdv_mr_watch_walk(compare, &told);
 }
 
 static void

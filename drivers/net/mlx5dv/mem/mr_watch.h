@@ -29,6 +29,11 @@ struct mdv_mr_watcher {
  * nothing of the EAL's.
  */
 void mdv_mr_watch_walk(void (*each)(struct rte_mempool *pool, void *arg), void *arg);
+/**
+ * Tell the table of a pool that another process says it has made. That process may have destroyed
+ * the pool meanwhile: then nothing happens, as with one in memory that this process does not share.
+ */
+void mdv_mr_watch_made_elsewhere(struct mdv_mr_table *table, const struct rte_mempool *pool);
 /** Have the table told of events until mdv_mr_watch_end(). @return 0 or an errno. */
 int mdv_mr_watch_begin(struct mdv_mr_table *table, const struct mdv_mr_watcher *watcher);
 /** When it returns, no thread tells the table of anything any more. */

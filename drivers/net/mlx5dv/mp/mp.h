@@ -19,6 +19,7 @@ enum mdv_mp_kind {
 	MDV_MP_ATTACH, /**< with the asker's layout; gives the device, and a pidfd of the primary */
 	MDV_MP_DETACH,
 	MDV_MP_MEMORY,     /**< which region an address is in */
+	MDV_MP_POOL_MADE,  /**< the asker has made a mempool */
 	MDV_MP_POOL_GONE,  /**< the asker has destroyed a mempool */
 	MDV_MP_RECOVER_RX, /**< reset in place a queue that stopped with an error */
 	MDV_MP_RECOVER_TX,

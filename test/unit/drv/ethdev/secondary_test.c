@@ -368,20 +368,54 @@ a_primary_that_refuses_leaves_nothing(void **state)
 	port_make(NULL);
 }
 
+/** The primary was last asked, as the @p nb th question, about this pool. */
 static void
-the_primary_hears_of_pools_that_go(void **state)
+check_asked(unsigned int nb, enum mdv_mp_kind kind, const struct rte_mempool *pool)
 {
-	struct rte_mempool *pool;
+	assert_int_equal(primary.nb_asked, nb);
+	assert_int_equal(primary.asked[nb - 1].kind, kind);
+	assert_int_equal(primary.asked[nb - 1].port_id, dev->data->port_id);
+	assert_ptr_equal(primary.asked[nb - 1].pool, pool);
+}
+
+static void
+the_primary_hears_of_pools_that_come_and_go(void **state)
+{
+	struct rte_mempool *pool, *other;
 
 	(void)state;
 	attach(false);
 	pool = rig_pool("going", 8, 256);
+	check_asked(2, MDV_MP_POOL_MADE, pool);
+	/* Without packets: none of the device's business. */
+	other = rte_mempool_create("other", 8, 64, 0, 0, NULL, NULL, NULL, NULL, SOCKET_ID_ANY, 0);
+	assert_non_null(other);
+	assert_int_equal(primary.nb_asked, 2);
+	rte_mempool_free(other);
+	check_asked(3, MDV_MP_POOL_GONE, other);
+	rte_mempool_free(pool);
+	check_asked(4, MDV_MP_POOL_GONE, pool);
+	/* The primary waits for packets of theirs. */
+	mdv_port(dev)->config.mr_mempool_reg_en = MDV_MEMPOOL_REG_OFF;
+	pool = rig_pool("unwanted", 8, 256);
+	assert_int_equal(primary.nb_asked, 4);
+	rte_mempool_free(pool);
+	check_asked(5, MDV_MP_POOL_GONE, pool);
+}
+
+/** Shared data of a port that the primary has closed may be anything. */
+static void
+nobody_hears_of_pools_that_are_made_too_late(void **state)
+{
+	struct rte_mempool *pool;
+
+	(void)state;
+	attach(true);
+	assert_int_equal(tell(MDV_MP_CLOSED, 0), 0);
+	pool = rig_pool("late", 8, 256);
 	assert_int_equal(primary.nb_asked, 1);
 	rte_mempool_free(pool);
-	assert_int_equal(primary.nb_asked, 2);
-	assert_int_equal(primary.asked[1].kind, MDV_MP_POOL_GONE);
-	assert_int_equal(primary.asked[1].port_id, dev->data->port_id);
-	assert_ptr_equal(primary.asked[1].pool, pool);
+	check_asked(2, MDV_MP_POOL_GONE, pool);
 }
 
 static void
@@ -503,7 +537,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			a_primary_that_refuses_leaves_nothing, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
-			the_primary_hears_of_pools_that_go, port_make, port_free),
+			the_primary_hears_of_pools_that_come_and_go, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			nobody_hears_of_pools_that_are_made_too_late, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			rules_are_printed_by_the_primary, port_make, port_free),
 		cmocka_unit_test_setup_teardown(

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -454,6 +455,67 @@ memory_is_registered_for_others(void **state)
 	rte_pktmbuf_free(mbuf);
 }
 
+/** A pool in memory of this process alone. */
+static struct rte_mempool *
+private_pool(uint8_t *memory, size_t bytes)
+{
+	struct rte_mempool *private =
+		rte_mempool_create_empty("private", 16, sizeof(struct rte_mbuf) + 512, 0,
+			sizeof(struct rte_pktmbuf_pool_private), SOCKET_ID_ANY, 0);
+
+	assert_non_null(private);
+	rte_pktmbuf_pool_init(private, NULL);
+	assert_int_equal(rte_mempool_populate_iova(
+				 private, (char *)memory, (uintptr_t)memory, bytes, NULL, NULL),
+		16);
+	return private;
+}
+
+/** Bytes as of a pool at a place where none is, as after its process has destroyed it. */
+static struct rte_mempool *
+remains_of(const struct rte_mempool *whole)
+{
+	const size_t bytes = (size_t)RTE_MEMPOOL_HEADER_SIZE(whole, whole->cache_size) +
+		whole->private_data_size;
+
+	return memcpy(rig_alloc(bytes), whole, bytes);
+}
+
+static void
+told_of(enum mdv_mp_kind kind, struct rte_mempool *which, unsigned int nb_mrs)
+{
+	assert_int_equal(ask((struct mdv_mp_message){ .kind = kind, .pool = which }, NULL), 0);
+	assert_int_equal(rig_verbs.nb_mrs, nb_mrs);
+}
+
+static void
+pools_of_others_are_registered_while_the_port_runs(void **state)
+{
+	const size_t bytes = 16 * 4096;
+	uint8_t *memory = rig_alloc(bytes);
+	struct rte_mempool *private = private_pool(memory, bytes), *remains = remains_of(pool);
+
+	(void)state;
+	told_of(MDV_MP_POOL_MADE, pool, 0);
+	mdv_mr_pools_register(rig.port.mr);
+	assert_int_equal(rig_verbs.nb_mrs, 2);
+	told_of(MDV_MP_POOL_GONE, private, 1);
+	told_of(MDV_MP_POOL_GONE, pool, 0);
+	told_of(MDV_MP_POOL_MADE, pool, 1);
+	told_of(MDV_MP_POOL_MADE, pool, 1);
+	/* What its addresses name here is not its memory. */
+	told_of(MDV_MP_POOL_MADE, private, 1);
+	told_of(MDV_MP_POOL_MADE, remains, 1);
+	told_of(MDV_MP_POOL_GONE, pool, 0);
+	told_of(MDV_MP_POOL_MADE, pool, 1);
+	mdv_mr_caches_gone(rig.port.mr);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	told_of(MDV_MP_POOL_MADE, pool, 0);
+	rte_mempool_free(private);
+	free(remains);
+	free(memory);
+}
+
 static void
 rules_are_printed_to_a_file_that_is_given(void **state)
 {
@@ -483,6 +545,8 @@ main(void)
 			port_free),
 		cmocka_unit_test_setup_teardown(
 			memory_is_registered_for_others, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			pools_of_others_are_registered_while_the_port_runs, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			rules_are_printed_to_a_file_that_is_given, port_make, port_free),
 	};

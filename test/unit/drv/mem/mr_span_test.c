@@ -28,7 +28,8 @@ __wrap_realloc(void *old, size_t size)
 static int
 group_make(void **state)
 {
-	memory = rig_alloc(1024 * PIECE);
+	memory = aligned_alloc(PIECE, 1024 * PIECE);
+	assert_non_null(memory);
 	return rig_eal_init(state);
 }
 
@@ -204,6 +205,29 @@ pools_of_other_pieces_have_another_hash(void **state)
 		}
 }
 
+/** Pieces of the EAL's memory are those of all processes; others, the EAL's external ones included,
+ * need not be. */
+static void
+memory_of_the_eal_is_shared(void **state)
+{
+	const unsigned int first = 0, whole = 512;
+	void *external = memory + whole * PIECE;
+	struct rte_mempool *pool;
+
+	(void)state;
+	pool = rig_pool("shared", NB, ROOM);
+	assert_true(mdv_mr_span_is_shared(pool));
+	rte_mempool_free(pool);
+	pool = pool_of(&first, 1);
+	assert_false(mdv_mr_span_is_shared(pool));
+	rte_mempool_free(pool);
+	assert_int_equal(rte_extmem_register(external, PIECE, NULL, 0, PIECE), 0);
+	pool = pool_of(&whole, 1);
+	assert_false(mdv_mr_span_is_shared(pool));
+	rte_mempool_free(pool);
+	assert_int_equal(rte_extmem_unregister(external, PIECE), 0);
+}
+
 static void
 a_pool_without_memory_is_refused(void **state)
 {
@@ -226,6 +250,7 @@ main(void)
 		cmocka_unit_test(pinned_buffers_are_what_counts),
 		cmocka_unit_test(packets_are_in_pools_of_mbufs_with_room),
 		cmocka_unit_test(pools_of_other_pieces_have_another_hash),
+		cmocka_unit_test(memory_of_the_eal_is_shared),
 		cmocka_unit_test(a_pool_without_memory_is_refused),
 	};
 
