@@ -287,6 +287,17 @@ append(struct shca_cq *cq, const struct shca_cqe *cqe)
 		write_cqe(cq, cqe);
 }
 
+/** Where others have the end of their stamp, the completion of an error has its syndrome (libmlx5
+ * mlx5dv.h struct mlx5_err_cqe). */
+static void
+stamp(struct shca_cqe *cqe, uint64_t time)
+{
+	const uint8_t opcode = cqe->op_own >> SHCA_CQE_OPCODE_SHIFT;
+
+	if (opcode != MLX5_CQE_REQ_ERR && opcode != MLX5_CQE_RESP_ERR)
+		cqe->timestamp = htobe64(time);
+}
+
 void
 shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 {
@@ -295,7 +306,7 @@ shca_cq_push(struct shca_cq *cq, struct shca_cqe *cqe, bool solicited)
 	if (cq->failed)
 		return;
 	if (cq->stamps_real_time)
-		cqe->timestamp = htobe64(cq->dev->real_time);
+		stamp(cqe, cq->dev->real_time);
 	shca_touch(cq->dev, SHCA_TOUCH_CQ, cq);
 	if (cq->checks_room && shca_cq_nb_unread(cq) >= cq->limit) {
 		if (!has_room(cq)) {

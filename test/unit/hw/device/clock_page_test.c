@@ -150,6 +150,30 @@ test_real_time(void **state)
 	rig_close(&rig);
 }
 
+/** Their syndromes lie where others have the end of a stamp. */
+static void
+test_errors_have_no_stamp(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig);
+	rig_open(&rig);
+	stamp_real_time(rig.tx.cq, true);
+	stamp_real_time(rig.rx.cq, true);
+	rig.dev->conf.has_rtc = true;
+	shca_sq_modify(rig.sq, SHCA_QUEUE_ERROR);
+	shca_rq_modify(rig.rq, SHCA_QUEUE_ERROR);
+	for (uint16_t i = 0; i < 4; i++) {
+		rig_fill_rx(&rig, 1);
+		rig_send(&rig, 0, 100, SHCA_CE_ALWAYS);
+		rig_run(&rig);
+		rig_expect_error(&rig.tx, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, i);
+		rig_expect_error(&rig.rx, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, i);
+	}
+	rig_close(&rig);
+}
+
 /** Firmware may have real-time stamps alone: queues of whichever CQ get them unless it asks for
  * free-running ones. */
 static void
@@ -183,6 +207,7 @@ main(void)
 		cmocka_unit_test(test_counter),
 		cmocka_unit_test(test_relation),
 		cmocka_unit_test(test_real_time),
+		cmocka_unit_test(test_errors_have_no_stamp),
 		cmocka_unit_test(test_real_time_only),
 	};
 
