@@ -407,7 +407,8 @@ qp_request_run(struct rig *rig, struct qp_request *request)
 
 	frame_init(&frame, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE);
 	frame_handle(&frame, UVERBS_ATTR_CREATE_QP_HANDLE, 0);
-	frame_handle(&frame, UVERBS_ATTR_CREATE_QP_PD_HANDLE, request->pd);
+	if (request->pd >= 0)
+		frame_handle(&frame, UVERBS_ATTR_CREATE_QP_PD_HANDLE, request->pd);
 	if (request->send_cq >= 0)
 		frame_handle(&frame, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, request->send_cq);
 	if (request->recv_cq >= 0)

@@ -118,8 +118,7 @@ void wq_request_init(const struct rig *rig, struct wq_request *request, uint32_t
 int wq_request_run(struct rig *rig, struct wq_request *request);
 
 struct qp_request {
-	uint32_t pd;
-	int64_t send_cq, recv_cq, table; /**< -1: none */
+	int64_t pd, send_cq, recv_cq, table; /**< -1: none */
 	uint64_t type;
 	uint32_t flags;
 	uint64_t user_handle;

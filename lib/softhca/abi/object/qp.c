@@ -2,18 +2,17 @@
 /* Queue pairs: creation of raw packet and hash QPs. Their states are in qp_state.c. */
 #include <assert.h>
 #include <errno.h>
-#include <linux/capability.h>
 #include <string.h>
 
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 #include <rdma/mlx5-abi.h>
 
-#include "abi/core/caps.h"
 #include "abi/core/ioctl.h"
 #include "abi/memory/classes.h"
 #include "abi/object/methods.h"
 #include "abi/object/mlx5.h"
+#include "abi/qp/qp_others.h"
 #include "abi/qp/qp_roce.h"
 #include "abi/qp/qp_share.h"
 #include "config/model.h"
@@ -84,18 +83,7 @@ destroy(struct shca_object *object)
 	qp->nb_async_events -=
 		shca_eventq_drop(qp->async, object->user_handle, qp->nb_async_events);
 	shca_eventq_put(qp->async);
-	if (qp->pd != NULL)
-		qp->pd->object.nb_users--;
-	if (qp->xrcd != NULL)
-		qp->xrcd->object.nb_users--;
-	if (qp->send_cq != NULL)
-		qp->send_cq->object.nb_users--;
-	if (qp->recv_cq != NULL)
-		qp->recv_cq->object.nb_users--;
-	if (qp->rwq_ind != NULL)
-		qp->rwq_ind->object.nb_users--;
-	if (qp->srq != NULL)
-		qp->srq->object.nb_users--;
+	shca_qp_others_leave(qp);
 }
 
 /** Each group is a user. */
@@ -125,6 +113,9 @@ check_flags(const struct shca_model *model, uint64_t type, uint64_t flags)
 		IB_UVERBS_QP_CREATE_SCATTER_FCS | IB_UVERBS_QP_CREATE_CVLAN_STRIPPING;
 	const bool is_raw = type == IB_UVERBS_QPT_RAW_PACKET;
 
+	/* Types of the driver's own (mlx5/qp.c check_qp_type) need what no model has. */
+	if (type == IB_UVERBS_QPT_DRIVER)
+		return -EOPNOTSUPP;
 	flags &= ~(uint64_t)IB_UVERBS_QP_CREATE_SQ_SIG_ALL;
 	if (flags != 0 && !is_raw && type != IB_UVERBS_QPT_UD)
 		return -EINVAL;
@@ -216,9 +207,6 @@ check_request(const struct shca_file *file, const struct shca_qp_object *qp,
 	if (file->cqe_version == 0 || request->uidx >= UIDX_DEFAULT)
 		return -EINVAL;
 	if (request->sq_wqe_count == 0 && request->rq_wqe_count == 0 && shca_qp_has_rq(qp))
-		return -EINVAL;
-	if ((request->sq_wqe_count != 0 && qp->send_cq == NULL) ||
-		(request->rq_wqe_count != 0 && shca_qp_has_rq(qp) && qp->recv_cq == NULL))
 		return -EINVAL;
 	return 0;
 }
@@ -386,8 +374,7 @@ create_hash(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_
 	struct shca_tir_attr attr;
 	int ret;
 
-	if (flags != 0 || qp->send_cq != NULL || qp->recv_cq != NULL || qp->cap.max_recv_wr != 0 ||
-		qp->cap.max_recv_sge != 0)
+	if (flags != 0 || qp->send_cq != NULL)
 		return -EINVAL;
 	ret = check_hash_request(
 		bundle->file, qp, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN), &request);
@@ -406,21 +393,14 @@ create_hash(const struct shca_bundle *bundle, struct shca_qp_object *qp, uint64_
 	return shca_tir_create(bundle->file->dev, &attr, &qp->tir);
 }
 
-/** As the handler of core/uverbs_std_types_qp.c: what each type names, and what it must not. Raw
- * packets have no shared receive queues (Linux hw/mlx5/qp.c create_qp). */
+/** An SRQ is of the queue pair's kind (core/uverbs_std_types_qp.c); raw packets have none (Linux
+ * hw/mlx5/qp.c create_qp). */
 static bool
-has_right_others(const struct shca_qp_object *qp)
+has_right_srq(const struct shca_qp_object *qp)
 {
-	const bool has_xrc_srq = qp->srq != NULL && qp->srq->xrcd != NULL;
-
-	if (qp->type == IB_UVERBS_QPT_XRC_TGT)
-		return qp->xrcd != NULL && qp->pd == NULL && qp->send_cq == NULL &&
-			qp->recv_cq == NULL && qp->rwq_ind == NULL &&
-			(qp->srq == NULL || has_xrc_srq);
-	if (qp->pd == NULL || qp->xrcd != NULL || has_xrc_srq)
-		return false;
 	return qp->srq == NULL ||
-		(qp->type != IB_UVERBS_QPT_RAW_PACKET && qp->type != IB_UVERBS_QPT_XRC_INI);
+		(qp->type != IB_UVERBS_QPT_RAW_PACKET &&
+			(qp->srq->xrcd != NULL) == (qp->type == IB_UVERBS_QPT_XRC_TGT));
 }
 
 static int
@@ -429,6 +409,8 @@ create_roce(const struct shca_bundle *bundle, struct shca_qp_object *qp)
 	struct mlx5_ib_create_qp request;
 	int ret;
 
+	if (qp->rwq_ind != NULL) /* mlx5/qp.c check_valid_flow() */
+		return -EINVAL;
 	/* The kernel makes it by itself, without rings. */
 	if (qp->xrcd != NULL)
 		return shca_qp_create_target(bundle->file, qp);
@@ -474,18 +456,7 @@ use_others(const struct shca_bundle *bundle, struct shca_qp_object *qp)
 	static uint64_t last_serial;
 
 	qp->serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
-	if (qp->pd != NULL)
-		qp->pd->object.nb_users++;
-	if (qp->xrcd != NULL)
-		qp->xrcd->object.nb_users++;
-	if (qp->send_cq != NULL)
-		qp->send_cq->object.nb_users++;
-	if (qp->recv_cq != NULL)
-		qp->recv_cq->object.nb_users++;
-	if (qp->rwq_ind != NULL)
-		qp->rwq_ind->object.nb_users++;
-	if (qp->srq != NULL)
-		qp->srq->object.nb_users++;
+	shca_qp_others_use(qp);
 	qp->async = shca_eventq_get_async(
 		bundle->file, shca_ioctl_eventq(bundle, UVERBS_ATTR_CREATE_QP_EVENT_FD));
 }
@@ -497,36 +468,24 @@ static int
 create(struct shca_bundle *bundle)
 {
 	struct shca_qp_object *qp = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_HANDLE);
-	const uint64_t type = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_QP_TYPE);
-	uint64_t flags = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_QP_FLAGS);
-	const struct shca_user_buffer *cap = shca_ioctl_buffer(bundle, UVERBS_ATTR_CREATE_QP_CAP);
-	int ret;
+	const uint64_t flags = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_QP_FLAGS);
+	int ret = shca_qp_others_take(bundle, qp);
 
-	qp->type = (uint8_t)type;
-	if (type != IB_UVERBS_QPT_RAW_PACKET && !shca_qp_is_roce(type))
-		return -EOPNOTSUPP;
-	if (type == IB_UVERBS_QPT_RAW_PACKET && !shca_caps_has(CAP_NET_RAW))
-		return -EPERM;
+	if (ret == 0)
+		ret = check_flags(bundle->file->model, qp->type, flags);
+	if (ret == 0 &&
+		(!has_right_srq(qp) ||
+			shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT)->length <
+				RESPONSE_BYTES_MIN))
+		ret = -EINVAL;
+	if (ret != 0)
+		return ret;
 	qp->object.user_handle = shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_QP_USER_HANDLE);
-	qp->pd = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_PD_HANDLE);
-	qp->send_cq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE);
-	qp->recv_cq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE);
-	qp->rwq_ind = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE);
-	qp->srq = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE);
-	qp->xrcd = shca_ioctl_object(bundle, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE);
 	qp->bfreg = SHCA_BFREG_NONE;
 	qp->signal_all = (flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL) != 0;
 	qp->blocks_own = (flags & IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK) != 0;
 	qp->state = IBV_QPS_RESET;
-	if (!has_right_others(qp) ||
-		shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT)->length < RESPONSE_BYTES_MIN)
-		return -EINVAL;
-	ret = shca_user_read_known(cap, &qp->cap, sizeof(qp->cap));
-	if (ret == 0)
-		ret = check_flags(bundle->file->model, type, flags);
-	if (ret != 0)
-		return ret;
-	if (shca_qp_is_roce(type))
+	if (shca_qp_is_roce(qp->type))
 		ret = create_roce(bundle, qp);
 	else if (qp->rwq_ind != NULL)
 		ret = create_hash(bundle, qp, flags);

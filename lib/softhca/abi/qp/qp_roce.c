@@ -86,7 +86,7 @@ shca_qp_create_roce(
 	/* One buffer: receive queue, then send queue (Linux hw/mlx5/qp.c _create_user_qp). */
 	rq_bytes = (uint64_t)nb_wqes << shift;
 	sq_bytes = (uint64_t)request->sq_wqe_count * WQEBB_BYTES;
-	if ((nb_wqes & (nb_wqes - 1)) != 0 || qp->rwq_ind != NULL)
+	if ((nb_wqes & (nb_wqes - 1)) != 0)
 		return -EINVAL;
 	ret = shca_object_pin(&qp->object, request->db_addr, SHCA_DBREC_BYTES, false, &dbrec);
 	if (ret == 0)

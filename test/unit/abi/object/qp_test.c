@@ -20,11 +20,15 @@ static const struct field_case raw_cases[] = {
 	FIELD(struct qp_request, type, IB_UVERBS_QPT_RC, 0),
 	FIELD(struct qp_request, type, IB_UVERBS_QPT_XRC_INI, 0),
 	FIELD(struct qp_request, type, IB_UVERBS_QPT_DRIVER, -EOPNOTSUPP),
+	FIELD(struct qp_request, type, IB_UVERBS_QPT_XRC_TGT, -EINVAL),
+	FIELD(struct qp_request, type, 1, -EINVAL),
+	FIELD(struct qp_request, type, 0x108, -EINVAL),
 	FIELD(struct qp_request, pd, 999, -ENOENT),
+	FIELD(struct qp_request, pd, -1, -ENOENT),
 	FIELD(struct qp_request, send_cq, 999, -ENOENT),
 	FIELD(struct qp_request, recv_cq, 999, -ENOENT),
-	FIELD(struct qp_request, send_cq, -1, -EINVAL),
-	FIELD(struct qp_request, recv_cq, -1, -EINVAL),
+	FIELD(struct qp_request, send_cq, -1, -ENOENT),
+	FIELD(struct qp_request, recv_cq, -1, -ENOENT),
 	FIELD(struct qp_request, flags, 0x1000, 0),
 	FIELD(struct qp_request, flags, 0x300, 0),
 	FIELD(struct qp_request, flags, 0x2, 0),
@@ -145,8 +149,42 @@ test_hash_qp_without_hash(void **state)
 	request.rss.rx_hash_fields_mask = 0;
 	assert_int_equal(qp_request_run(rig, &request), 0);
 	assert_int_equal(request.number, 0);
+	/* It counts where the QP sends, which this one cannot (mlx5/qp.c check_qp_attr). */
 	request.send_cq = cq;
+	assert_int_equal(qp_request_run(rig, &request), 0);
+	request.cap.max_send_wr = 1;
 	assert_int_equal(qp_request_run(rig, &request), -EINVAL);
+	request.send_cq = -1;
+	assert_int_equal(qp_request_run(rig, &request), -ENOENT);
+}
+
+/** Each type names what it needs, and a queue pair with a transport that has no queue, too. */
+static void
+test_what_a_type_needs(void **state)
+{
+	static const uint64_t types[] = { IB_UVERBS_QPT_RC, IB_UVERBS_QPT_UC, IB_UVERBS_QPT_UD,
+		IB_UVERBS_QPT_RAW_PACKET };
+	struct rig *rig = *state;
+	struct qp_request request;
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		qp_request_init(rig, &request, rig_cq(rig), -1);
+		request.type = types[i];
+		request.send_cq = -1;
+		request.driver.sq_wqe_count = 0;
+		assert_int_equal(qp_request_run(rig, &request), -ENOENT);
+	}
+	/* An initiator receives nothing, and an XRC domain is for the other side. */
+	qp_request_init(rig, &request, rig_cq(rig), -1);
+	request.type = IB_UVERBS_QPT_XRC_INI;
+	request.recv_cq = -1;
+	request.cap.max_recv_wr = 0;
+	request.driver.rq_wqe_count = 0;
+	request.driver.rq_wqe_shift = 0;
+	assert_int_equal(qp_request_run(rig, &request), 0);
+	request.type = IB_UVERBS_QPT_XRC_TGT;
+	request.pd = request.send_cq = -1;
+	assert_int_equal(qp_request_run(rig, &request), -ENOENT);
 }
 
 static void
@@ -475,6 +513,7 @@ main(void)
 		TEST(test_no_receive_queue),
 		TEST(test_create_hash_qp),
 		TEST(test_hash_qp_without_hash),
+		TEST(test_what_a_type_needs),
 		TEST(test_qp_capabilities),
 		TEST(test_queues_of_a_qp),
 		TEST(test_qp_states),
