@@ -571,6 +571,7 @@ make_user(struct rig *rig, uint32_t cq, uint32_t srq)
 		.driver_out_length = sizeof(driver) };
 
 	qp_request_init(rig, &qp, cq, -1);
+	qp.driver.rq_wqe_count = qp.driver.rq_wqe_shift = 0;
 	assert_int_equal(command_run(rig->file, &command), 0);
 	return response.qpn;
 }

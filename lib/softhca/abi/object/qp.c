@@ -138,7 +138,8 @@ check_driver_flags(const struct shca_model *model, uint32_t flags, uint32_t know
 	return 0;
 }
 
-/** The receive queue must fit the requested capabilities: no ring without receive requests. */
+/** The receive queue must fit the requested capabilities: no ring without receive requests
+ * (mlx5/qp.c set_rq_size(), create_user_qp()). */
 static int
 check_rq(const struct shca_model *model, const struct shca_qp_object *qp,
 	const struct mlx5_ib_create_qp *request)
@@ -148,9 +149,7 @@ check_rq(const struct shca_model *model, const struct shca_qp_object *qp,
 
 	if (qp->cap.max_recv_wr > model->max_qp_wr)
 		return -EINVAL;
-	if (!shca_qp_has_rq(qp))
-		return 0;
-	if (qp->cap.max_recv_wr == 0)
+	if (!shca_qp_has_rq(qp) || qp->cap.max_recv_wr == 0)
 		return request->rq_wqe_count == 0 && request->rq_wqe_shift == 0 ? 0 : -EINVAL;
 	if (request->rq_wqe_count == 0 || request->rq_wqe_shift >= 32)
 		return -EINVAL;

@@ -71,9 +71,7 @@ int
 shca_qp_create_roce(
 	struct shca_file *file, struct shca_qp_object *qp, const struct mlx5_ib_create_qp *request)
 {
-	/* set_rq_size() looks at neither without a receive queue. */
-	const uint32_t nb_wqes = shca_qp_has_rq(qp) ? request->rq_wqe_count : 0;
-	const uint32_t shift = shca_qp_has_rq(qp) ? request->rq_wqe_shift : 0;
+	const uint32_t nb_wqes = request->rq_wqe_count, shift = request->rq_wqe_shift;
 	struct shca_roce_qp_attr attr;
 	uint8_t *dbrec, *ring = NULL;
 	uint64_t rq_bytes, sq_bytes;

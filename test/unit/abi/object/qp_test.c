@@ -18,7 +18,7 @@ static const struct field_case raw_cases[] = {
 	FIELD(struct qp_request, type, IB_UVERBS_QPT_RAW_PACKET, 0),
 	FIELD(struct qp_request, type, IB_UVERBS_QPT_UD, 0),
 	FIELD(struct qp_request, type, IB_UVERBS_QPT_RC, 0),
-	FIELD(struct qp_request, type, IB_UVERBS_QPT_XRC_INI, 0),
+	FIELD(struct qp_request, type, IB_UVERBS_QPT_XRC_INI, -EINVAL),
 	FIELD(struct qp_request, type, IB_UVERBS_QPT_DRIVER, -EOPNOTSUPP),
 	FIELD(struct qp_request, type, IB_UVERBS_QPT_XRC_TGT, -EINVAL),
 	FIELD(struct qp_request, type, 1, -EINVAL),
@@ -107,19 +107,26 @@ test_create_raw_qp(void **state)
 	}
 }
 
-/** One that receives nothing has no receive queue, whatever the request says of it. */
+/** One that receives nothing has no receive queue, and its request no size of one. */
 static void
 test_no_receive_queue(void **state)
 {
+	static const struct {
+		uint32_t wqe_count, wqe_shift;
+		int expected;
+	} rows[] = { { 0, 0, 0 }, { 64, 0, -EINVAL }, { 0, 4, -EINVAL }, { 3, 64, -EINVAL } };
 	struct rig *rig = *state;
 	struct qp_request request;
 
-	qp_request_init(rig, &request, rig_cq(rig), -1);
-	request.type = IB_UVERBS_QPT_XRC_INI;
-	request.driver.rq_wqe_count = 3;
-	request.driver.rq_wqe_shift = 64;
-	assert_int_equal(qp_request_run(rig, &request), 0);
-	assert_int_equal(request.cap_answer.max_recv_wr, 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		qp_request_init(rig, &request, rig_cq(rig), -1);
+		request.type = IB_UVERBS_QPT_XRC_INI;
+		request.driver.rq_wqe_count = rows[i].wqe_count;
+		request.driver.rq_wqe_shift = rows[i].wqe_shift;
+		assert_int_equal(qp_request_run(rig, &request), rows[i].expected);
+		if (rows[i].expected == 0)
+			assert_int_equal(request.cap_answer.max_recv_wr, 0);
+	}
 }
 
 static void
