@@ -237,6 +237,18 @@ shca_cq_has_clock(const struct shca_cq *cq)
 	return !cq->attr.timestamps || !is_real_time_only(cq->dev);
 }
 
+bool
+shca_cq_have_one_clock(const struct shca_cq *send_cq, const struct shca_cq *recv_cq)
+{
+	const struct shca_cq *one = send_cq != NULL ? send_cq : recv_cq;
+	const bool send = send_cq != NULL && send_cq->attr.real_time;
+	const bool recv = recv_cq != NULL && recv_cq->attr.real_time;
+
+	/* Linux hw/mlx5/qp.c get_qp_ts_format: what asks for no clock gets the free-running one,
+	 * or if there is none whichever the other one has. */
+	return send == recv || is_real_time_only(one->dev);
+}
+
 /** There is no room, or a fault says so. */
 static __attribute__((noinline)) void
 overrun(struct shca_cq *cq, const struct shca_cqe *cqe)

@@ -37,6 +37,9 @@ void shca_cq_poll_all(void *dev);
 /** @return whether queues can use this CQ: it may require timestamps of a clock that the device
  * lacks. */
 bool shca_cq_has_clock(const struct shca_cq *cq);
+/** @return whether a queue pair with a transport can use both: it has one clock for its
+ * completions. NULL: it has no such CQ. */
+bool shca_cq_have_one_clock(const struct shca_cq *send_cq, const struct shca_cq *recv_cq);
 /** Stop the CQ and notify its owner: overrun, or its memory is gone. */
 void shca_cq_fail(struct shca_cq *cq);
 

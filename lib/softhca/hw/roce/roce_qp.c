@@ -44,7 +44,8 @@ shca_roce_qp_create(
 	if (!can_pin(attr))
 		return -EFAULT;
 	if ((attr->send_cq != NULL && !shca_cq_has_clock(attr->send_cq)) ||
-		(attr->recv_cq != NULL && !shca_cq_has_clock(attr->recv_cq)))
+		(attr->recv_cq != NULL && !shca_cq_has_clock(attr->recv_cq)) ||
+		!shca_cq_have_one_clock(attr->send_cq, attr->recv_cq))
 		return -EOPNOTSUPP;
 	qp = calloc(1, sizeof(*qp));
 	if (qp == NULL)

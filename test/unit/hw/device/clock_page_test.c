@@ -7,6 +7,7 @@
 #include <infiniband/mlx5dv.h>
 
 #include "base/clock.h"
+#include "hw/roce/roce_qp.h"
 #include "hw/state/cq.h"
 #include "hw/state/device.h"
 #include "rig.h"
@@ -200,6 +201,46 @@ test_real_time_only(void **state)
 	rig_close(&rig);
 }
 
+/** A queue pair with a transport has one clock, whichever CQ asks for it. */
+static void
+test_one_clock(void **state)
+{
+	/* Which CQs ask for real time, and whether an initiator, without a CQ to receive, asks. */
+	static const struct {
+		bool send, recv, is_good, is_good_alone;
+	} rows[] = {
+		{ false, false, true, true },
+		{ true, true, true, false },
+		{ true, false, false, false },
+		{ false, true, false, true },
+	};
+	struct shca_roce_qp_attr attr = { .type = SHCA_ROCE_RC };
+	struct shca_roce_qp *qp;
+	struct rig rig;
+
+	(void)state;
+	for (unsigned int only = 0; only < 2; only++) {
+		rig_init(&rig);
+		rig.model.clocks = only ? SHCA_CLOCKS_REAL_ONLY : rig.model.clocks;
+		rig_open(&rig);
+		rig.dev->conf.has_rtc = true;
+		for (unsigned int i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+			const bool alone = i % 2 == 1;
+			const bool good = alone ? rows[i / 2].is_good_alone : rows[i / 2].is_good;
+
+			rig.tx.cq->attr.real_time = rows[i / 2].send;
+			rig.rx.cq->attr.real_time = rows[i / 2].recv;
+			attr.send_cq = rig.tx.cq;
+			attr.recv_cq = alone ? NULL : rig.rx.cq;
+			qp = NULL;
+			assert_int_equal(shca_roce_qp_create(rig.dev, &attr, &qp),
+				good || only ? 0 : -EOPNOTSUPP);
+			shca_roce_qp_destroy(qp);
+		}
+		rig_close(&rig);
+	}
+}
+
 int
 main(void)
 {
@@ -209,6 +250,7 @@ main(void)
 		cmocka_unit_test(test_real_time),
 		cmocka_unit_test(test_errors_have_no_stamp),
 		cmocka_unit_test(test_real_time_only),
+		cmocka_unit_test(test_one_clock),
 	};
 
 	return cmocka_run_group_tests_name("hw/clock_page", tests, NULL, NULL);
