@@ -28,7 +28,8 @@ enum queue_step {
 
 /**
  * Transitions: attributes other than the state by drivers/infiniband/core/verbs.c qp_state_table,
- * the column of raw packet QPs; the step of the queues by hw/mlx5/qp.c modify_raw_packet_qp.
+ * the column of raw packet QPs; the step of the queues by hw/mlx5/qp.c modify_raw_packet_qp, which
+ * has none from SQE to RTS.
  */
 static const struct {
 	bool is_allowed;
@@ -58,7 +59,6 @@ static const struct {
 	},
 	[IBV_QPS_SQE] = {
 		[IBV_QPS_RESET] = { true, 0, 0, STEP_RESET },
-		[IBV_QPS_RTS] = { true, 0, 0, STEP_NONE },
 		[IBV_QPS_ERR] = { true, 0, 0, STEP_ERROR },
 	},
 	[IBV_QPS_ERR] = {
@@ -359,19 +359,24 @@ shca_qp_write_modify_ex(struct shca_write *write)
 	return ret != 0 ? ret : shca_user_write(write->out, &response, sizeof(response));
 }
 
-/** @return SQE when only the send queue of two failed, ERR when no queue of the QP works (hw/mlx5/
- * qp.c sqrq_state_to_qp_state). */
-static uint8_t
-current_state(const struct shca_qp_object *qp)
+/** Learn what the queues did by themselves, as the kernel does by a query: SQE when only the send
+ * queue of two failed, ERR when no queue of the QP works, and no name for one that only sends
+ * (hw/mlx5/qp.c sqrq_state_to_qp_state(), mlx5_ib_query_qp()). */
+static int
+learn_state(struct shca_qp_object *qp)
 {
-	bool sq_failed = qp->sq != NULL && shca_sq_state(qp->sq) == SHCA_QUEUE_ERROR;
-	bool rq_failed = qp->rq != NULL && shca_rq_state(qp->rq) == SHCA_QUEUE_ERROR;
+	const bool sq_failed = qp->sq != NULL && shca_sq_state(qp->sq) == SHCA_QUEUE_ERROR;
+	const bool rq_failed = qp->rq != NULL && shca_rq_state(qp->rq) == SHCA_QUEUE_ERROR;
 
-	if (rq_failed && (qp->sq == NULL || sq_failed))
-		return IBV_QPS_ERR;
-	if (sq_failed && qp->rq != NULL)
-		return IBV_QPS_SQE;
-	return qp->state;
+	qp->error_known = sq_failed || rq_failed;
+	qp->queried = qp->object.file->nb_calls;
+	if (rq_failed && qp->sq != NULL && !sq_failed)
+		return -EINVAL;
+	if (rq_failed)
+		qp->state = IBV_QPS_ERR;
+	else if (sq_failed && qp->rq != NULL)
+		qp->state = IBV_QPS_SQE;
+	return 0;
 }
 
 int
@@ -402,9 +407,9 @@ shca_qp_write_query(struct shca_write *write)
 		shca_qp_query_roce(qp, &response);
 		return shca_user_write(write->out, &response, sizeof(response));
 	}
-	response.qp_state = current_state(qp);
-	qp->error_known = has_failed(qp);
-	qp->queried = write->file->nb_calls;
-	response.cur_qp_state = response.qp_state;
+	ret = learn_state(qp);
+	if (ret != 0)
+		return ret;
+	response.qp_state = response.cur_qp_state = qp->state;
 	return shca_user_write(write->out, &response, sizeof(response));
 }

@@ -462,12 +462,21 @@ test_query_qp(void **state)
 	assert_int_equal(query_qp(rig, request.handle, &response), 0);
 	assert_int_equal(response.qp_state, IBV_QPS_RTS);
 	/* What the device did by itself shows, too. */
+	shca_rq_modify(qp->rq, SHCA_QUEUE_ERROR);
+	assert_int_equal(query_qp(rig, request.handle, &response), -EINVAL);
+	shca_rq_modify(qp->rq, SHCA_QUEUE_READY);
 	shca_sq_modify(qp->sq, SHCA_QUEUE_ERROR);
 	assert_int_equal(query_qp(rig, request.handle, &response), 0);
 	assert_int_equal(response.qp_state, IBV_QPS_SQE);
+	/* It is the kernel's state from then on, and one without a way back but by RESET. */
+	assert_int_equal(rig_modify_qp(rig, request.handle, IBV_QP_STATE, IBV_QPS_RTS), -EINVAL);
 	shca_rq_modify(qp->rq, SHCA_QUEUE_ERROR);
 	assert_int_equal(query_qp(rig, request.handle, &response), 0);
 	assert_int_equal(response.qp_state, IBV_QPS_ERR);
+	assert_int_equal(rig_modify_qp(rig, request.handle, IBV_QP_STATE, IBV_QPS_RTS), -EINVAL);
+	assert_int_equal(rig_modify_qp(rig, request.handle, IBV_QP_STATE, IBV_QPS_RESET), 0);
+	assert_int_equal(query_qp(rig, request.handle, &response), 0);
+	assert_int_equal(response.qp_state, IBV_QPS_RESET);
 	assert_int_equal(query_qp(rig, 999, &response), -EINVAL);
 }
 
