@@ -420,6 +420,8 @@ qp_request_run(struct rig *rig, struct qp_request *request)
 	frame_const(&frame, UVERBS_ATTR_CREATE_QP_TYPE, request->type);
 	if (request->flags != 0)
 		frame_u32(&frame, UVERBS_ATTR_CREATE_QP_FLAGS, request->flags);
+	if (request->source_qpn != 0)
+		frame_u32(&frame, UVERBS_ATTR_CREATE_QP_SOURCE_QPN, request->source_qpn);
 	frame_out(&frame, UVERBS_ATTR_CREATE_QP_RESP_CAP, &request->cap_answer, 20);
 	frame_out(&frame, UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, &request->number, 4);
 	frame_in(&frame, UVERBS_ATTR_UHW_IN,

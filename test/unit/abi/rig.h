@@ -121,6 +121,7 @@ struct qp_request {
 	int64_t pd, send_cq, recv_cq, table; /**< -1: none */
 	uint64_t type;
 	uint32_t flags;
+	uint32_t source_qpn; /**< 0: none */
 	uint64_t user_handle;
 	struct ib_uverbs_qp_cap cap;
 	struct mlx5_ib_create_qp driver;  /**< of a raw QP */

@@ -128,6 +128,16 @@ check_flags(const struct shca_model *model, uint64_t type, uint64_t flags)
 	return 0;
 }
 
+/** Only a port of InfiniBand lets a queue pair send as another (process_create_flags()), and hash
+ * QPs take no flags, of which this is one to the kernel. */
+static int
+check_source(const struct shca_bundle *bundle, const struct shca_qp_object *qp)
+{
+	if (shca_ioctl_attr(bundle, UVERBS_ATTR_CREATE_QP_SOURCE_QPN) == NULL)
+		return 0;
+	return qp->rwq_ind != NULL ? -EINVAL : -EOPNOTSUPP;
+}
+
 static int
 check_driver_flags(const struct shca_model *model, uint32_t flags, uint32_t known)
 {
@@ -472,6 +482,8 @@ create(struct shca_bundle *bundle)
 
 	if (ret == 0)
 		ret = check_flags(bundle->file->model, qp->type, flags);
+	if (ret == 0)
+		ret = check_source(bundle, qp);
 	if (ret == 0 &&
 		(!has_right_srq(qp) ||
 			shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT)->length <
@@ -523,6 +535,7 @@ static const struct shca_attr_row create_rows[] = {
 	SHCA_IN_MANDATORY(UVERBS_ATTR_CREATE_QP_CAP, sizeof(struct ib_uverbs_qp_cap), SHCA_ANY_BYTES),
 	SHCA_IN(UVERBS_ATTR_CREATE_QP_TYPE, 8),
 	SHCA_FLAGS(UVERBS_ATTR_CREATE_QP_FLAGS, KNOWN_FLAGS),
+	SHCA_IN_OPTIONAL(UVERBS_ATTR_CREATE_QP_SOURCE_QPN, 4, 4),
 	SHCA_FD_OPTIONAL(UVERBS_ATTR_CREATE_QP_EVENT_FD, SHCA_EVENTQ_ASYNC),
 	SHCA_OUT(UVERBS_ATTR_CREATE_QP_RESP_CAP, sizeof(struct ib_uverbs_qp_cap)),
 	SHCA_OUT(UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, 4),

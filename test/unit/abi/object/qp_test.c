@@ -33,6 +33,7 @@ static const struct field_case raw_cases[] = {
 	FIELD(struct qp_request, flags, 0x300, 0),
 	FIELD(struct qp_request, flags, 0x2, 0),
 	FIELD(struct qp_request, flags, 0x4, -EINVAL),
+	FIELD(struct qp_request, source_qpn, 7, -EOPNOTSUPP),
 	FIELD(struct qp_request, cap.max_recv_wr, 32769, -EINVAL),
 	FIELD(struct qp_request, cap.max_recv_wr, 0, -EINVAL),
 	FIELD(struct qp_request, driver_length, 48, 0),
@@ -62,6 +63,7 @@ static const struct field_case raw_cases[] = {
 static const struct field_case hash_cases[] = {
 	FIELD(struct qp_request, table, 999, -ENOENT),
 	FIELD(struct qp_request, flags, 0x1000, -EINVAL),
+	FIELD(struct qp_request, source_qpn, 7, -EINVAL),
 	FIELD(struct qp_request, cap.max_recv_wr, 1, -EINVAL),
 	FIELD(struct qp_request, cap.max_recv_sge, 1, -EINVAL),
 	FIELD(struct qp_request, driver_length, 144, -EINVAL),
