@@ -426,7 +426,8 @@ create_roce(const struct shca_bundle *bundle, struct shca_qp_object *qp)
 	if (qp->type == IB_UVERBS_QPT_XRC_INI)
 		qp->cap.max_recv_wr = qp->cap.max_recv_sge = 0;
 	ret = check_request(bundle->file, qp, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN),
-		SHCA_QP_ROCE_DRIVER_FLAGS, &request);
+		qp->type == IB_UVERBS_QPT_RC ? SHCA_QP_RC_DRIVER_FLAGS : SHCA_QP_ROCE_DRIVER_FLAGS,
+		&request);
 	if (ret != 0)
 		return ret;
 	shca_qp_note_rq(qp, &request);

@@ -13,8 +13,9 @@
  * into its completion, which this one never does. */
 #define SHCA_QP_ROCE_DRIVER_FLAGS                                                                  \
 	(MLX5_QP_FLAG_SIGNATURE | MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE |      \
-		MLX5_QP_FLAG_BFREG_INDEX | MLX5_QP_FLAG_UAR_PAGE_INDEX |                           \
-		MLX5_QP_FLAG_PACKET_BASED_CREDIT_MODE)
+		MLX5_QP_FLAG_BFREG_INDEX | MLX5_QP_FLAG_UAR_PAGE_INDEX)
+/** Only a reliable connection has credits (Linux hw/mlx5/qp.c process_vendor_flags()). */
+#define SHCA_QP_RC_DRIVER_FLAGS (SHCA_QP_ROCE_DRIVER_FLAGS | MLX5_QP_FLAG_PACKET_BASED_CREDIT_MODE)
 
 /** @return whether the type of queue pair has a transport that is there. */
 bool shca_qp_is_roce(uint64_t type);

@@ -131,6 +131,30 @@ test_no_receive_queue(void **state)
 	}
 }
 
+/** Credits by packets are for connections that are reliable. */
+static void
+test_credits(void **state)
+{
+	static const struct {
+		uint64_t type;
+		int expected;
+	} rows[] = {
+		{ IB_UVERBS_QPT_RC, 0 },
+		{ IB_UVERBS_QPT_UC, -EINVAL },
+		{ IB_UVERBS_QPT_UD, -EINVAL },
+		{ IB_UVERBS_QPT_RAW_PACKET, -EINVAL },
+	};
+	struct rig *rig = *state;
+	struct qp_request request;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		qp_request_init(rig, &request, rig_cq(rig), -1);
+		request.type = rows[i].type;
+		request.driver.flags |= MLX5_QP_FLAG_PACKET_BASED_CREDIT_MODE;
+		assert_int_equal(qp_request_run(rig, &request), rows[i].expected);
+	}
+}
+
 static void
 test_create_hash_qp(void **state)
 {
@@ -529,6 +553,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_create_raw_qp),
 		TEST(test_no_receive_queue),
+		TEST(test_credits),
 		TEST(test_create_hash_qp),
 		TEST(test_hash_qp_without_hash),
 		TEST(test_what_a_type_needs),
