@@ -106,10 +106,13 @@ takes(const struct shca_vport *vport, const struct shca_frame *frame)
 		(vport->is_allmulti || vport->is_promiscuous);
 }
 
+/** @param from the function that sends it; NULL: it comes from the uplink */
 static void
-give(struct shca_vport *vport, const struct shca_frame *frame)
+give(struct shca_vport *vport, const struct shca_vport *from, const struct shca_frame *frame)
 {
-	if (shca_ring_push(vport->ring, frame, 1, &vport->nb_lost) == 0)
+	struct shca_ring *ring = from != NULL ? vport->ring : vport->from_uplink;
+
+	if (shca_ring_push(ring, frame, 1, &vport->nb_lost) == 0)
 		vport->nb_lost++;
 }
 
@@ -150,7 +153,7 @@ give_takers(
 
 	LIST_FOREACH (vport, &eswitch->vports, link)
 		if (vport != from && takes(vport, frame))
-			give(vport, frame);
+			give(vport, from, frame);
 }
 
 /** What no entry of the FDB is for leaves by the uplink, as does every group: each entry of a group
@@ -239,7 +242,7 @@ give_promiscuous(struct shca_eswitch *eswitch, const struct shca_frame *frame)
 
 	LIST_FOREACH (vport, &eswitch->vports, link)
 		if (vport->is_trusted && vport->is_promiscuous) {
-			give(vport, frame);
+			give(vport, NULL, frame);
 			has_given = true;
 		}
 	return has_given;
@@ -262,11 +265,11 @@ receive_one(struct shca_eswitch *eswitch, const struct shca_frame *frame)
 		return;
 	LIST_FOREACH (vport, &eswitch->vports, link)
 		if (vport->is_physical)
-			give(vport, frame);
+			give(vport, NULL, frame);
 }
 
-/** Take frames from the uplink once every vport has taken its own: frames of a patient wire wait in
- * the wire. One whose device stands still is not waited for. */
+/** Take frames from the uplink once every vport has taken those that came before: frames of a
+ * patient wire wait in the wire. One whose device stands still is not waited for. */
 static void
 pump(struct shca_eswitch *eswitch)
 {
@@ -275,11 +278,25 @@ pump(struct shca_eswitch *eswitch)
 	unsigned int nb;
 
 	LIST_FOREACH (vport, &eswitch->vports, link)
-		if (!vport->is_resting && !shca_ring_is_empty(vport->ring))
+		if (!vport->is_resting && !shca_ring_is_empty(vport->from_uplink))
 			return;
 	nb = eswitch->uplink->ops->rx(eswitch->uplink, frames, UPLINK_BURST);
 	for (unsigned int i = 0; i < nb; i++)
 		receive_one(eswitch, &frames[i]);
+}
+
+/** What comes from functions and what comes from the uplink take turns, however much either is. */
+static unsigned int
+take(struct shca_vport *vport, struct shca_frame *frames, unsigned int nb_frames)
+{
+	struct shca_ring *const rings[] = { vport->ring, vport->from_uplink };
+	const unsigned int first = vport->is_uplinks_turn;
+	unsigned int nb = shca_ring_pop(rings[first], frames, nb_frames);
+
+	vport->is_uplinks_turn = !vport->is_uplinks_turn;
+	if (nb < nb_frames)
+		nb += shca_ring_pop(rings[!first], frames + nb, nb_frames - nb);
+	return nb;
 }
 
 static unsigned int
@@ -293,7 +310,7 @@ vport_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_fram
 	shca_eswitch_lock(&vport->end.wire);
 	if (vport->end.eswitch->manager == NULL)
 		pump(vport->end.eswitch);
-	nb = shca_ring_pop(vport->ring, frames, nb_frames);
+	nb = take(vport, frames, nb_frames);
 	shca_eswitch_unlock(vport->end.eswitch);
 	return nb;
 }
@@ -324,7 +341,7 @@ vport_due_ns(const struct shca_wire *wire)
 	const struct shca_vport *vport = (const struct shca_vport *)wire;
 	const struct shca_wire *uplink = vport->end.eswitch->uplink;
 
-	if (!shca_ring_is_empty(vport->ring))
+	if (!shca_ring_is_empty(vport->ring) || !shca_ring_is_empty(vport->from_uplink))
 		return 0;
 	return uplink->ops->due_ns != NULL ? uplink->ops->due_ns(uplink) : UINT64_MAX;
 }
@@ -477,6 +494,7 @@ vport_close(struct shca_wire *wire)
 	LIST_REMOVE(vport, link);
 	shca_eswitch_unlock(eswitch);
 	shca_ring_destroy(vport->ring);
+	shca_ring_destroy(vport->from_uplink);
 	free(vport);
 	shca_eswitch_release(eswitch);
 }
@@ -525,8 +543,11 @@ add(struct shca_eswitch *eswitch, const struct shca_eswitch_vport *conf, struct 
 		/* Linux esw_legacy_vport_acl_setup: the manager's vport has no ACL. */
 		.checks_source = conf->checks_source && !conf->is_physical,
 		.ring = shca_ring_create(SHCA_ESWITCH_RING_LOG2),
+		.from_uplink = shca_ring_create(SHCA_ESWITCH_RING_LOG2),
 	};
-	if (vport->ring == NULL) {
+	if (vport->ring == NULL || vport->from_uplink == NULL) {
+		shca_ring_destroy(vport->ring);
+		shca_ring_destroy(vport->from_uplink);
 		free(vport);
 		return -ENOMEM;
 	}

@@ -63,25 +63,38 @@ manager_tx(struct shca_wire *wire, const struct shca_frame *frames, unsigned int
 	return nb;
 }
 
-/** Functions come first: their ring holds copies, and the uplink can keep its frames. */
+/** Take frames from the uplink. @return how many; without a link they are lost */
+static unsigned int
+take_uplink(struct shca_eswitch_manager *manager, struct shca_frame *frames, unsigned int nb_frames)
+{
+	struct shca_wire *uplink = manager->end.eswitch->uplink;
+	const unsigned int nb = uplink->ops->rx(uplink, frames, nb_frames);
+
+	if (nb != 0 && !has_link(manager)) {
+		manager->nb_lost += nb;
+		return 0;
+	}
+	for (unsigned int i = 0; i < nb; i++)
+		frames[i].port = manager->uplink_port;
+	return nb;
+}
+
+/** As functions' frames and the uplink's for a vport. */
 static unsigned int
 manager_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_frames)
 {
 	struct shca_eswitch *eswitch = shca_eswitch_lock(wire);
 	struct shca_eswitch_manager *manager = eswitch->manager;
-	unsigned int nb = shca_ring_pop(manager->ring, frames, nb_frames);
-	unsigned int nb_uplink = 0;
+	const bool is_uplink_first = manager->is_uplinks_turn;
+	unsigned int nb = is_uplink_first ? take_uplink(manager, frames, nb_frames)
+					  : shca_ring_pop(manager->ring, frames, nb_frames);
 
+	manager->is_uplinks_turn = !is_uplink_first;
 	if (nb < nb_frames)
-		nb_uplink = eswitch->uplink->ops->rx(eswitch->uplink, frames + nb, nb_frames - nb);
-	if (nb_uplink != 0 && !has_link(manager)) {
-		manager->nb_lost += nb_uplink;
-		nb_uplink = 0;
-	}
-	for (unsigned int i = nb; i < nb + nb_uplink; i++)
-		frames[i].port = manager->uplink_port;
+		nb += is_uplink_first ? shca_ring_pop(manager->ring, frames + nb, nb_frames - nb)
+				      : take_uplink(manager, frames + nb, nb_frames - nb);
 	shca_eswitch_unlock(eswitch);
-	return nb + nb_uplink;
+	return nb;
 }
 
 static void

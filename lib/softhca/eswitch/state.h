@@ -46,15 +46,19 @@ struct shca_vport {
 	bool is_resting; /* its device takes nothing: frames wait while there is room */
 	uint8_t macs[SHCA_NETDEV_MACS_MAX][SHCA_ESWITCH_MAC_BYTES];
 	unsigned int nb_macs;
-	struct shca_ring *ring; /* frames it will receive */
-	uint64_t nb_refused;    /* sent from another address */
-	uint64_t nb_lost;       /* no room, or no receiver */
+	/* Frames it will receive, from other functions or the manager, and from the uplink: two, as
+	 * functions may send without a pause. */
+	struct shca_ring *ring, *from_uplink;
+	bool is_uplinks_turn; /* its frames come first next time */
+	uint64_t nb_refused;  /* sent from another address */
+	uint64_t nb_lost;     /* no room, or no receiver */
 };
 
 struct shca_eswitch_manager {
 	struct shca_eswitch_end end;
 	uint32_t uplink_port;
 	struct shca_ring *ring; /* frames of vports, with their ports */
+	bool is_uplinks_turn;   /* as a vport's */
 	uint64_t nb_lost;       /* no link, no room, or no such vport */
 	bool is_link_disabled;  /* of the uplink */
 	bool is_resting;        /* as a vport's */

@@ -74,6 +74,7 @@ has_come(struct shca_wire *wire, uint8_t number, uint32_t port)
 static void
 test_all_vports_send_to_the_manager(void **state)
 {
+	unsigned int nb_by_port[UPLINK_PORT + 1] = { 0 };
 	struct shca_frame frames[4];
 	struct bench bench;
 
@@ -89,14 +90,40 @@ test_all_vports_send_to_the_manager(void **state)
 	for (unsigned int i = 0; i < NB_FUNCTIONS; i++)
 		assert_false(has_come(bench.function[i], 0, 0));
 	assert_false(has_come(bench.network, 0, 0));
-	/* Together: functions' frames first. */
+	/* Together. */
 	send_frame(bench.network, 1, 0);
 	send_frame(bench.function[0], 2, 0);
 	send_frame(bench.function[1], 3, 0);
 	assert_int_equal(bench.manager->ops->rx(bench.manager, frames, 4), 3);
-	assert_int_equal(frames[0].port, 2);
-	assert_int_equal(frames[1].port, 3);
-	assert_int_equal(frames[2].port, UPLINK_PORT);
+	for (unsigned int i = 0; i < 3; i++)
+		nb_by_port[frames[i].port]++;
+	for (uint32_t port = 2; port <= UPLINK_PORT; port++)
+		assert_int_equal(nb_by_port[port], 1);
+	bench_close(&bench);
+}
+
+/** The cable is not behind functions that send more than the manager takes, nor are they behind it.
+ */
+static void
+test_turns(void **state)
+{
+	unsigned int nb_by_port[UPLINK_PORT + 1] = { 0 };
+	struct shca_frame frames[8];
+	struct bench bench;
+
+	(void)state;
+	bench_open(&bench);
+	for (unsigned int round = 0; round < 8; round++) {
+		for (unsigned int i = 0; i < 8; i++) {
+			send_frame(bench.network, 1, 0);
+			send_frame(bench.function[0], 2, 0);
+		}
+		assert_int_equal(bench.manager->ops->rx(bench.manager, frames, 8), 8);
+		for (unsigned int i = 0; i < 8; i++)
+			nb_by_port[frames[i].port]++;
+	}
+	assert_int_equal(nb_by_port[UPLINK_PORT], 32);
+	assert_int_equal(nb_by_port[2], 32);
 	bench_close(&bench);
 }
 
@@ -228,6 +255,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_vports_send_to_the_manager),
+		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_the_manager_sends_by_ports),
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_explain),
