@@ -110,7 +110,7 @@ takes(const struct shca_vport *vport, const struct shca_frame *frame)
 static void
 give(struct shca_vport *vport, const struct shca_vport *from, const struct shca_frame *frame)
 {
-	struct shca_ring *ring = from != NULL ? vport->ring : vport->from_uplink;
+	struct shca_ring *ring = from != NULL ? vport->intake.ring : vport->from_uplink;
 
 	if (shca_ring_push(ring, frame, 1, &vport->nb_lost) == 0)
 		vport->nb_lost++;
@@ -182,7 +182,7 @@ give_manager(const struct shca_vport *from, const struct shca_frame *frame)
 	struct shca_eswitch_manager *manager = from->end.eswitch->manager;
 	const struct shca_frame named = { frame->bytes, frame->length, from->port };
 
-	if (shca_ring_push(manager->ring, &named, 1, &manager->nb_lost) == 1)
+	if (shca_intake_push(&manager->intake, from, &named, &manager->nb_lost))
 		return true;
 	manager->nb_lost += manager->is_resting;
 	return manager->is_resting;
@@ -211,7 +211,7 @@ send_one(struct shca_vport *from, const struct shca_frame *frame)
 		if (uplink->ops->tx(uplink, frame, 1) == 0)
 			return false;
 	} else if (takers.nb == 1 && !takers.last->is_resting) {
-		return shca_ring_push(takers.last->ring, frame, 1, &takers.last->nb_lost) == 1;
+		return shca_intake_push(&takers.last->intake, from, frame, &takers.last->nb_lost);
 	} else if (takers.nb == 0) {
 		from->nb_lost++;
 	}
@@ -289,7 +289,7 @@ pump(struct shca_eswitch *eswitch)
 static unsigned int
 take(struct shca_vport *vport, struct shca_frame *frames, unsigned int nb_frames)
 {
-	struct shca_ring *const rings[] = { vport->ring, vport->from_uplink };
+	struct shca_ring *const rings[] = { vport->intake.ring, vport->from_uplink };
 	const unsigned int first = vport->is_uplinks_turn;
 	unsigned int nb = shca_ring_pop(rings[first], frames, nb_frames);
 
@@ -341,7 +341,7 @@ vport_due_ns(const struct shca_wire *wire)
 	const struct shca_vport *vport = (const struct shca_vport *)wire;
 	const struct shca_wire *uplink = vport->end.eswitch->uplink;
 
-	if (!shca_ring_is_empty(vport->ring) || !shca_ring_is_empty(vport->from_uplink))
+	if (!shca_ring_is_empty(vport->intake.ring) || !shca_ring_is_empty(vport->from_uplink))
 		return 0;
 	return uplink->ops->due_ns != NULL ? uplink->ops->due_ns(uplink) : UINT64_MAX;
 }
@@ -493,7 +493,7 @@ vport_close(struct shca_wire *wire)
 	shca_eswitch_lock(wire);
 	LIST_REMOVE(vport, link);
 	shca_eswitch_unlock(eswitch);
-	shca_ring_destroy(vport->ring);
+	shca_ring_destroy(vport->intake.ring);
 	shca_ring_destroy(vport->from_uplink);
 	free(vport);
 	shca_eswitch_release(eswitch);
@@ -542,11 +542,11 @@ add(struct shca_eswitch *eswitch, const struct shca_eswitch_vport *conf, struct 
 		.is_promiscuous = conf->is_promiscuous,
 		/* Linux esw_legacy_vport_acl_setup: the manager's vport has no ACL. */
 		.checks_source = conf->checks_source && !conf->is_physical,
-		.ring = shca_ring_create(SHCA_ESWITCH_RING_LOG2),
+		.intake.ring = shca_ring_create(SHCA_ESWITCH_RING_LOG2),
 		.from_uplink = shca_ring_create(SHCA_ESWITCH_RING_LOG2),
 	};
-	if (vport->ring == NULL || vport->from_uplink == NULL) {
-		shca_ring_destroy(vport->ring);
+	if (vport->intake.ring == NULL || vport->from_uplink == NULL) {
+		shca_ring_destroy(vport->intake.ring);
 		shca_ring_destroy(vport->from_uplink);
 		free(vport);
 		return -ENOMEM;

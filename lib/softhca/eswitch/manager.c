@@ -42,7 +42,7 @@ send_one(struct shca_eswitch_manager *manager, const struct shca_frame *frame)
 		return uplink->ops->tx(uplink, &plain, 1) == 1;
 	vport = find_vport(manager->end.eswitch, frame->port);
 	if (vport != NULL && vport->admin != SHCA_VPORT_DOWN) {
-		if (shca_ring_push(vport->ring, &plain, 1, &vport->nb_lost) == 1)
+		if (shca_intake_push(&vport->intake, manager, &plain, &vport->nb_lost))
 			return true;
 		if (!vport->is_resting)
 			return false;
@@ -87,12 +87,13 @@ manager_rx(struct shca_wire *wire, struct shca_frame *frames, unsigned int nb_fr
 	struct shca_eswitch_manager *manager = eswitch->manager;
 	const bool is_uplink_first = manager->is_uplinks_turn;
 	unsigned int nb = is_uplink_first ? take_uplink(manager, frames, nb_frames)
-					  : shca_ring_pop(manager->ring, frames, nb_frames);
+					  : shca_ring_pop(manager->intake.ring, frames, nb_frames);
 
 	manager->is_uplinks_turn = !is_uplink_first;
 	if (nb < nb_frames)
-		nb += is_uplink_first ? shca_ring_pop(manager->ring, frames + nb, nb_frames - nb)
-				      : take_uplink(manager, frames + nb, nb_frames - nb);
+		nb += is_uplink_first
+			? shca_ring_pop(manager->intake.ring, frames + nb, nb_frames - nb)
+			: take_uplink(manager, frames + nb, nb_frames - nb);
 	shca_eswitch_unlock(eswitch);
 	return nb;
 }
@@ -125,7 +126,7 @@ manager_due_ns(const struct shca_wire *wire)
 {
 	const struct shca_wire *uplink = manager_of(wire)->end.eswitch->uplink;
 
-	if (!shca_ring_is_empty(manager_of(wire)->ring))
+	if (!shca_ring_is_empty(manager_of(wire)->intake.ring))
 		return 0;
 	return uplink->ops->due_ns != NULL ? uplink->ops->due_ns(uplink) : UINT64_MAX;
 }
@@ -220,7 +221,7 @@ manager_close(struct shca_wire *wire)
 	shca_eswitch_unlock(eswitch);
 	if (manager->nb_lost != 0)
 		SHCA_INFO("e-switch: the manager lost %lu frames", (unsigned long)manager->nb_lost);
-	shca_ring_destroy(manager->ring);
+	shca_ring_destroy(manager->intake.ring);
 	free(manager);
 	shca_eswitch_release(eswitch);
 }
@@ -250,9 +251,9 @@ shca_eswitch_manage(struct shca_wire *uplink, uint32_t nb_vports, struct shca_wi
 
 	if (manager == NULL)
 		return -ENOMEM;
-	manager->ring = shca_ring_create(SHCA_ESWITCH_RING_LOG2);
-	if (manager->ring == NULL || shca_eswitch_create(uplink, true, &eswitch) != 0) {
-		shca_ring_destroy(manager->ring);
+	manager->intake.ring = shca_ring_create(SHCA_ESWITCH_RING_LOG2);
+	if (manager->intake.ring == NULL || shca_eswitch_create(uplink, true, &eswitch) != 0) {
+		shca_ring_destroy(manager->intake.ring);
 		free(manager);
 		return -ENOMEM;
 	}

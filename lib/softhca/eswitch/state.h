@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "eswitch/intake.h"
 #include "wire/wire.h"
 
 #define SHCA_ESWITCH_RING_LOG2 20
@@ -48,7 +49,8 @@ struct shca_vport {
 	unsigned int nb_macs;
 	/* Frames it will receive, from other functions or the manager, and from the uplink: two, as
 	 * functions may send without a pause. */
-	struct shca_ring *ring, *from_uplink;
+	struct shca_intake intake;
+	struct shca_ring *from_uplink;
 	bool is_uplinks_turn; /* its frames come first next time */
 	uint64_t nb_refused;  /* sent from another address */
 	uint64_t nb_lost;     /* no room, or no receiver */
@@ -57,11 +59,11 @@ struct shca_vport {
 struct shca_eswitch_manager {
 	struct shca_eswitch_end end;
 	uint32_t uplink_port;
-	struct shca_ring *ring; /* frames of vports, with their ports */
-	bool is_uplinks_turn;   /* as a vport's */
-	uint64_t nb_lost;       /* no link, no room, or no such vport */
-	bool is_link_disabled;  /* of the uplink */
-	bool is_resting;        /* as a vport's */
+	struct shca_intake intake; /* frames of vports, with their ports */
+	bool is_uplinks_turn;      /* as a vport's */
+	uint64_t nb_lost;          /* no link, no room, or no such vport */
+	bool is_link_disabled;     /* of the uplink */
+	bool is_resting;           /* as a vport's */
 };
 
 /** Several device threads may serve the ends: the lock guards all but the ends of their rings. */

@@ -422,6 +422,48 @@ test_flood(void **state)
 	bench_close(&bench);
 }
 
+/** Functions 0 and 2 send more to function 1 than it takes: in the end it has as much of each,
+ * though 0 has its turn before 2 in each round. One that has no more to send holds nobody. */
+static void
+test_senders_take_turns(void **state)
+{
+	uint8_t bytes[NB_VPORTS][LENGTH] = { 0 };
+	unsigned int nb_from[NB_VPORTS] = { 0 };
+	struct shca_frame out[64];
+	struct bench bench;
+
+	(void)state;
+	bench_open(&bench);
+	for (unsigned int v = 0; v < NB_VPORTS; v++) {
+		memcpy(bytes[v], macs[1], 6);
+		memcpy(bytes[v] + 6, macs[v], 6);
+	}
+	for (unsigned int round = 0; round < 1000; round++) {
+		for (unsigned int v = 0; v < NB_VPORTS; v += 2) {
+			const struct shca_frame frame = { bytes[v], LENGTH };
+
+			while (bench.wire[v]->ops->tx(bench.wire[v], &frame, 1) == 1)
+				;
+		}
+		assert_int_equal(bench.wire[1]->ops->rx(bench.wire[1], out, 64), 64);
+		for (unsigned int i = 0; round >= 800 && i < 64; i++)
+			nb_from[out[i].bytes[11] - 1]++;
+	}
+	assert_uint_in_range(nb_from[0], 6000, 6800);
+	assert_uint_in_range(nb_from[2], 6000, 6800);
+	/* Function 2 had no room, and ends. */
+	for (unsigned int round = 0; round < 200; round++) {
+		const struct shca_frame frame = { bytes[0], LENGTH };
+
+		nb_from[0] = 0;
+		while (bench.wire[0]->ops->tx(bench.wire[0], &frame, 1) == 1)
+			nb_from[0]++;
+		assert_int_equal(bench.wire[1]->ops->rx(bench.wire[1], out, 64), 64);
+	}
+	assert_uint_in_range(nb_from[0], 60, 66);
+	bench_close(&bench);
+}
+
 /** A sender waits for the uplink, too, and nobody has the frame before. */
 static void
 test_full_uplink(void **state)
@@ -576,6 +618,7 @@ main(void)
 		cmocka_unit_test(test_switchdev),
 		cmocka_unit_test(test_back_pressure),
 		cmocka_unit_test(test_flood),
+		cmocka_unit_test(test_senders_take_turns),
 		cmocka_unit_test(test_full_uplink),
 		cmocka_unit_test(test_frames_without_addresses),
 		cmocka_unit_test(test_function_that_rests),
