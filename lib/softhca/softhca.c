@@ -113,7 +113,8 @@ open_wire(const struct shca_port_options *port, const struct shca_wire_options *
 		.repeat = port->repeat,
 		.delay_ms = port->delay_ms,
 		.is_kernel_side = options != &port->wire,
-		.is_function = (port->is_vf || port->is_pf) && options == &port->kernel,
+		/* The netdevs of a manager get all frames. */
+		.wants_macs = options == &port->kernel && !shca_options_ports_manages(port),
 	};
 
 	return options->kind->open(&conf, wire);

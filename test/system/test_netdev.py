@@ -7,7 +7,7 @@ import time
 import pytest
 from harness import frames, host
 from harness.cable import Cable
-from harness.patience import PATIENCE
+from harness.patience import PATIENCE, until
 from harness.testpmd import NOT_STRICT, Testpmd
 
 MAC = frames.PORT_MAC
@@ -204,3 +204,27 @@ def test_without_a_netdev_that_is_said():
         said = pmd.terminal.text[start:]
         assert "flow control: that is the netdev's, and there is none here" in said
         assert "module: that is the netdev's, and there is none here" in said
+
+
+def test_an_address_that_the_netdev_lists_is_its_own(tmp_path):
+    """As a macvlan's on it is."""
+    listed = "02:00:00:00:00:55"
+    frame, to_all = (frames.packet(eth_dst=dst, eth_src=frames.PEER_MAC) for dst in (listed, frames.BROADCAST))
+    wire = tmp_path / "wire"
+    with port_beside_netdev(f"wire=unix:{wire}", ["--rxq=1", "--txq=1", "--flow-isolate-all"]) as (_, name), \
+            Cable(wire) as peer:
+        host.quiet_netdev(name)
+        with host.PacketSocket(name) as linux:
+            def gets():
+                peer.send(frame, to_all)  # in this order
+                received = [linux.receive(PATIENCE)]
+                if received == [frame]:
+                    received.append(linux.receive(PATIENCE))
+                assert received[-1] == to_all
+                return len(received) == 2
+
+            assert not gets()
+            host.run("bridge", "fdb", "add", listed, "dev", name, "self", "permanent")
+            until(gets)
+            host.run("bridge", "fdb", "del", listed, "dev", name, "self")
+            until(lambda: not gets())

@@ -115,6 +115,9 @@ struct shca_kernel_filter {
 	bool present;
 	bool promiscuous;
 	uint8_t mac[6];
+	/** Addresses that it lists, borrowed as long as this filter is set; groups do not count. */
+	const uint8_t (*macs)[6];
+	unsigned int nb_macs;
 	/** The netdev has joined no multicast group; false: it counts as joined to all, and its own
 	 * filter decides. */
 	bool no_multicast;

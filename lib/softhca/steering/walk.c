@@ -105,7 +105,18 @@ walk_path(struct shca_steering *steering, const struct shca_state_path *path, un
 	return LEAVE;
 }
 
-/** As the netdev's own flow tables: its MAC, broadcast, joined groups, all when promiscuous. */
+/** @return whether a unicast address is one that the netdev lists (Linux en_fs.c,
+ * mlx5e_sync_netdev_addr). */
+static bool
+is_listed(const struct shca_kernel_filter *kernel, const uint8_t *mac)
+{
+	for (unsigned int i = 0; i < kernel->nb_macs; i++)
+		if (memcmp(kernel->macs[i], mac, sizeof(kernel->macs[i])) == 0)
+			return true;
+	return memcmp(mac, kernel->mac, sizeof(kernel->mac)) == 0;
+}
+
+/** As the netdev's own flow tables: its MACs, broadcast, joined groups, all when promiscuous. */
 static enum shca_trace_kernel
 ask_kernel(const struct shca_kernel_filter *kernel, const struct shca_packet *packet)
 {
@@ -122,8 +133,8 @@ ask_kernel(const struct shca_kernel_filter *kernel, const struct shca_packet *pa
 		return !kernel->no_multicast || memcmp(dst_mac, broadcast, 6) == 0
 			? SHCA_TRACE_KERNEL_GROUP
 			: SHCA_TRACE_KERNEL_NOT_JOINED;
-	return memcmp(dst_mac, kernel->mac, 6) == 0 ? SHCA_TRACE_KERNEL_OWN_ADDRESS
-						    : SHCA_TRACE_KERNEL_OTHER_ADDRESS;
+	return is_listed(kernel, dst_mac) ? SHCA_TRACE_KERNEL_OWN_ADDRESS
+					  : SHCA_TRACE_KERNEL_OTHER_ADDRESS;
 }
 
 static void

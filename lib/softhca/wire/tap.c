@@ -99,7 +99,7 @@ tap_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 	tap->control_fd = -1;
 	tap->netdev.is_up = true;
 	tap->is_netdev = conf->is_kernel_side;
-	tap->has_macs = conf->is_function && conf->is_kernel_side;
+	tap->has_macs = conf->wants_macs && conf->is_kernel_side;
 	tap->wire.ops = &shca_tap_wire;
 	*wire = &tap->wire;
 	return 0;

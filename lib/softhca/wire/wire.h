@@ -37,7 +37,7 @@ struct shca_wire_conf {
 	uint32_t repeat;     /**< pcap: how many times to play, 0 = for ever */
 	uint32_t delay_ms;   /**< pcap: from start() to the first frame */
 	bool is_kernel_side; /**< the wire stands for the Linux netdev, not for the cable */
-	bool is_function;    /**< kernel side: a switch goes by the netdev's addresses */
+	bool wants_macs;     /**< kernel side: what the netdev lists counts */
 };
 
 struct shca_wire;
@@ -52,8 +52,8 @@ struct shca_netdev {
 	bool is_allmulti;    /**< IFF_ALLMULTI: it takes every multicast frame */
 	char name[16];       /**< IFNAMSIZ; "": unknown, or the netdev was deleted */
 	uint8_t mac[6];      /**< its own address; 0: unknown */
-	/** Of a virtual function's netdev: its own address, broadcast, and the unicast addresses
-	 * and groups that were added. Valid until the next look. */
+	/** If wanted: its own address, broadcast, and the unicast addresses and groups that were
+	 * added. Valid until the next look, in the same place. */
 	const uint8_t (*macs)[6];
 	unsigned int nb_macs;
 	unsigned int nb_changes; /**< how often the addresses have changed */
@@ -65,7 +65,7 @@ struct shca_netdev {
 	unsigned int nb_ips;
 };
 
-/** The maximum number of addresses of a virtual function's netdev; the rest is dropped, as beyond
+/** The maximum number of addresses of a netdev; the rest is dropped, as beyond
  * a card's log_max_current_uc_list and log_max_current_mc_list (mlx5e). */
 #define SHCA_NETDEV_MACS_MAX 512
 

@@ -571,7 +571,8 @@ test_counters(void **state)
 static void
 test_kernel_filter(void **state)
 {
-	static const struct {
+	static const uint8_t listed[][6] = { MAC_K, { 2, 0, 0, 0, 0, 0x77 }, MAC_U };
+	const struct {
 		struct shca_kernel_filter filter;
 		enum packet_kind packet;
 		uint32_t length; /**< cut to so much, 0: whole */
@@ -586,6 +587,9 @@ test_kernel_filter(void **state)
 		{ { .present = true, .mac = MAC_K, .no_multicast = true }, TO_ALL, 0, true },
 		{ { .present = true, .mac = MAC_K }, TO_K, 13, false },
 		{ { .present = true, .promiscuous = true, .mac = MAC_K }, TO_U, 0, true },
+		{ { .present = true, .mac = MAC_K, .macs = listed, .nb_macs = 2 }, TO_U, 0, false },
+		{ { .present = true, .mac = MAC_K, .macs = listed, .nb_macs = 3 }, TO_U, 0, true },
+		{ { .present = true, .mac = MAC_K, .macs = listed, .nb_macs = 3 }, TO_K, 0, true },
 	};
 	struct shca_steering *steering = make_steering(KERNEL);
 

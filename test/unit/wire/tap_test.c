@@ -407,7 +407,7 @@ test_addresses(void **state)
 	unsigned int nb_changes;
 
 	(void)state;
-	kernel_side.is_kernel_side = kernel_side.is_function = true;
+	kernel_side.is_kernel_side = kernel_side.wants_macs = true;
 	wire = open_wire("tap", &kernel_side);
 	assert_true(lists(wire, "ff:ff:ff:ff:ff:ff"));
 	assert_false(lists(wire, "02:00:00:00:00:55"));
@@ -535,7 +535,7 @@ test_many_addresses(void **state)
 	struct shca_wire *wire;
 
 	(void)state;
-	kernel_side.is_kernel_side = kernel_side.is_function = true;
+	kernel_side.is_kernel_side = kernel_side.wants_macs = true;
 	wire = open_wire("tap", &kernel_side);
 	set_flags(name, IFF_UP);
 	assert_true(wait_for(wire, true, false));
@@ -589,7 +589,7 @@ test_moved_to_another_namespace(void **state)
 	}
 	own_namespace = open("/proc/self/ns/net", O_RDONLY);
 	assert_true(own_namespace >= 0);
-	kernel_side.is_kernel_side = kernel_side.is_function = true;
+	kernel_side.is_kernel_side = kernel_side.wants_macs = true;
 	wire = open_wire("tap", &kernel_side);
 	run("ip link set %s netns %s", name);
 	run("ip netns exec %s ip link set %s up promisc on", name);

@@ -90,12 +90,12 @@ take_netdev(struct shca_device *dev, const struct shca_netdev *was)
 {
 	const struct shca_netdev *netdev = &dev->port[0].netdev;
 	struct shca_wire *wire = dev->conf.wire;
-	const bool is_other_mode = netdev->is_promiscuous != was->is_promiscuous;
+	const bool is_other = netdev->is_promiscuous != was->is_promiscuous ||
+		netdev->nb_changes != was->nb_changes;
 
-	if (is_other_mode || memcmp(netdev->mac, was->mac, sizeof(was->mac)) != 0)
+	if (is_other || memcmp(netdev->mac, was->mac, sizeof(was->mac)) != 0)
 		shca_kernel_side_filter(dev);
-	if (!is_other_mode && netdev->is_allmulti == was->is_allmulti &&
-		netdev->nb_changes == was->nb_changes)
+	if (!is_other && netdev->is_allmulti == was->is_allmulti)
 		return;
 	if (wire->ops->set_rx_mode != NULL)
 		wire->ops->set_rx_mode(wire, netdev);

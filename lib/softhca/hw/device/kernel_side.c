@@ -21,6 +21,8 @@ shca_kernel_side_filter(struct shca_device *dev)
 	const struct shca_device_conf *conf = &dev->conf;
 	struct shca_kernel_filter filter = {
 		.promiscuous = conf->nb_vports != 0 || dev->port[0].netdev.is_promiscuous,
+		.macs = dev->port[0].netdev.macs,
+		.nb_macs = dev->port[0].netdev.nb_macs,
 	};
 
 	for (uint32_t port = 1; port <= shca_conf_nb_ports(conf); port++)
