@@ -27,6 +27,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/unix_address.h"
 #include "wire/unix_rings.h"
 
 #define UNIX_BURST 64
@@ -35,6 +36,7 @@
 struct unix_wire {
 	struct shca_wire wire;
 	struct sockaddr_un address;
+	int dir_fd;    /**< that the address goes by, or -1 */
 	int listen_fd; /**< -1: this end connected */
 	int peer_fd;   /**< -1: no peer */
 	int epoll_fd;  /**< polls both */
@@ -189,24 +191,30 @@ find_peer(struct unix_wire *end)
 }
 
 /** It is looked for again when the peer goes, wherever the process is then: a keeper leaves its
- * directory. One that is too long with that stays as it is. */
-static void
+ * directory. If it is too long with that it goes by a descriptor of its directory. */
+static int
 set_absolute(struct unix_wire *end, const char *path)
 {
 	const size_t room = sizeof(end->address.sun_path);
-	char *absolute, *here = getcwd(NULL, 0);
+	char *here = getcwd(NULL, 0);
+	bool fits = false;
+	int ret = 0;
 
-	if (here != NULL && asprintf(&absolute, "%s/%s", here, path) >= 0) {
-		if (strlen(absolute) < room)
-			strcpy(end->address.sun_path, absolute);
-		free(absolute);
-	}
+	if (here != NULL)
+		fits = snprintf(end->address.sun_path, room, "%s/%s", here, path) < (int)room;
 	free(here);
+	if (!fits)
+		ret = shca_unix_address(path, &end->address, &end->dir_fd);
+	if (ret != 0)
+		end->dir_fd = -1;
+	return ret;
 }
 
 static int
 set_path(struct unix_wire *end, const char *path)
 {
+	int ret;
+
 	if (strlen(path) >= sizeof(end->address.sun_path)) {
 		SHCA_ERR("unix:%s: a socket's path has at most %zu bytes", path,
 			sizeof(end->address.sun_path) - 1);
@@ -214,9 +222,10 @@ set_path(struct unix_wire *end, const char *path)
 	}
 	end->address.sun_family = AF_UNIX;
 	strcpy(end->address.sun_path, path);
-	if (path[0] != '/')
-		set_absolute(end, path);
-	return 0;
+	ret = path[0] == '/' ? 0 : set_absolute(end, path);
+	if (ret != 0)
+		SHCA_ERR("unix:%s: %s", path, strerror(-ret));
+	return ret;
 }
 
 static void
@@ -234,6 +243,8 @@ unix_close(struct shca_wire *wire)
 	}
 	if (end->epoll_fd >= 0)
 		close(end->epoll_fd);
+	if (end->dir_fd >= 0)
+		close(end->dir_fd);
 	free(end);
 }
 
@@ -246,7 +257,7 @@ unix_open(const struct shca_wire_conf *conf, struct shca_wire **wire)
 	if (end == NULL)
 		return -ENOMEM;
 	end->wire.ops = &shca_unix_wire;
-	end->listen_fd = end->peer_fd = -1;
+	end->dir_fd = end->listen_fd = end->peer_fd = -1;
 	end->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	ret = end->epoll_fd < 0 ? -errno : set_path(end, conf->arg);
 	if (ret == 0) {

@@ -228,33 +228,59 @@ test_refused(void **state)
 	assert_null(wire);
 }
 
-/** A process may leave the directory that the path begins at: the keeper of a card does. */
+/** @return the other end, from the same directory, when @p wire has it for a peer. */
+static struct shca_wire *
+open_peer(const char *from, const struct shca_wire_conf *here, struct shca_wire *wire)
+{
+	struct shca_wire *peer;
+
+	assert_int_equal(chdir(from), 0);
+	peer = open_wire("unix", here);
+	assert_int_equal(chdir("/"), 0);
+	assert_true(wait_peer(wire, true));
+	return peer;
+}
+
 static void
-test_from_elsewhere(void **state)
+come_and_go_from(const char *from)
 {
 	const struct shca_wire_conf here = { .arg = "wire", .fd = -1 };
 	struct shca_wire *a, *b;
 	struct shca_frame frame;
+	char socket_path[256];
 
-	(void)state;
-	assert_int_equal(chdir(dir), 0);
+	snprintf(socket_path, sizeof(socket_path), "%s/wire", from);
+	assert_int_equal(chdir(from), 0);
 	a = open_wire("unix", &here);
-	b = open_wire("unix", &here);
-	assert_int_equal(chdir("/"), 0);
-	assert_true(wait_peer(a, true));
+	b = open_peer(from, &here, a);
 	a->ops->close(a);
-	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(access(socket_path, F_OK), -1);
 	assert_true(wait_peer(b, false));
 	/* It listens where the other did. */
-	for (int i = 0; i < 200 && access(path, F_OK) != 0; i++) {
+	for (int i = 0; i < 200 && access(socket_path, F_OK) != 0; i++) {
 		assert_int_equal(b->ops->rx(b, &frame, 1), 0);
 		usleep(5000);
 	}
-	a = open_wire("unix", &conf);
-	assert_true(wait_peer(b, true));
+	a = open_peer(from, &here, b);
 	a->ops->close(a);
 	b->ops->close(b);
+	assert_int_equal(access(socket_path, F_OK), -1);
 	assert_int_equal(access("/wire", F_OK), -1);
+}
+
+/** A process may leave the directory that the path begins at: the keeper of a card does. */
+static void
+test_from_elsewhere(void **state)
+{
+	char deep[200];
+
+	(void)state;
+	come_and_go_from(dir);
+	/* The path has more bytes than an address of a socket. */
+	snprintf(deep, sizeof(deep), "%s/%0150d", dir, 0);
+	assert_int_equal(mkdir(deep, 0700), 0);
+	come_and_go_from(deep);
+	assert_int_equal(rmdir(deep), 0);
 }
 
 /** A file that is no socket is somebody's: a capture, named by mistake. */
