@@ -165,6 +165,16 @@ is_file(int fd, const struct segment *segment)
 		status.st_dev == makedev(segment->major, segment->minor);
 }
 
+/** A program may have a file open more than once. @return whether this one can be mapped so */
+static bool
+is_open_for(int fd, int flags)
+{
+	const int have = fcntl(fd, F_GETFL);
+
+	return have >= 0 && (have & O_PATH) == 0 &&
+		((have & O_ACCMODE) == O_RDWR || (have & O_ACCMODE) == (flags & O_ACCMODE));
+}
+
 /** A descriptor of the program's: DPDK keeps those of its hugepages. */
 static int
 copy_descriptor(const struct shca_memory *memory, const struct segment *segment, int flags)
@@ -184,6 +194,10 @@ copy_descriptor(const struct shca_memory *memory, const struct segment *segment,
 			status.st_dev != makedev(segment->major, segment->minor))
 			continue;
 		fd = (int)syscall(SYS_pidfd_getfd, memory->pidfd, atoi(entry->d_name), 0);
+		if (fd >= 0 && !is_open_for(fd, flags)) {
+			close(fd);
+			fd = -1;
+		}
 		/* Filters of containers know that call from Linux 5.10 on, or leave it to the
 		 * privileged. */
 		if (fd < 0)

@@ -2,8 +2,11 @@
 /* A program's memory, mapped here: what is a file's, what must be shared first, what is refused.
  * The program is this process, whose addresses another one could have. */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -95,6 +98,47 @@ memory_of_a_file(void **state)
 	shca_user_unpin(&pin);
 	assert_null(pin.map);
 	close(fd);
+}
+
+/** As of a user's keeper, which finds files by descriptors: the first one can be read only, the
+ * second one names the file. @return whether the region can be written */
+static bool
+maps_what_is_open_thrice(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	struct shca_memory_range range;
+	struct shca_pin pin;
+	uint8_t *bytes;
+	char path[32];
+	int fd = make_file(), last;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (open(path, O_RDONLY) < fd || open(path, O_PATH) < fd)
+		return false;
+	last = dup(fd);
+	bytes = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, last, 0);
+	close(fd);
+	if (last < fd || bytes == MAP_FAILED || syscall(SYS_capset, &header, none) != 0)
+		return false;
+	if (set_up(NULL) != 0 || map(bytes, BYTES, true, &pin, &range) != 0)
+		return false;
+	pin.start[0] = 8;
+	return bytes[0] == 8;
+}
+
+static void
+a_file_that_is_open_thrice(void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(maps_what_is_open_thrice() ? 0 : 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 }
 
 /** Pieces of two files, one behind the other, are one region. */
@@ -316,6 +360,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(memory_of_a_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_is_open_thrice, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_of_two_files, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(private_memory_is_to_be_shared, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
