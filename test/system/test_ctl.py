@@ -8,11 +8,13 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
 
 import pytest
+from harness import card as cards
 from harness import frames, host, paths, pcapfile
 from harness.ctl import pid_of
 from harness.rig import Rig
@@ -633,6 +635,22 @@ def test_an_argument_is_one_word():
             status, out, err = ctl("--pid", pid, "link", word)
             assert (status, out, err) == (2, "", f"softhca ctl: link takes one word: what is '{word}'?\n")
         assert stats("--pid", pid)["thread"] == "running"
+
+
+def test_any_answer_can_be_json():
+    """One line, also about several ports. The ioctl is ETHTOOL_GCHANNELS."""
+    with cards.up("wire=null", "wire=null") as card:
+        def lines(*words):
+            return [json.loads(line) for line in asked("--on", card, *words, "--json").splitlines()]
+
+        assert lines("pci", "on") == [[{"device": "mlx5_0", "pci": "on"}, {"device": "mlx5_1", "pci": "on"}]]
+        assert lines("pci", "off", "--port", "1") == [[{"device": "mlx5_1", "pci": "off"}]]
+        question = struct.pack("9I", 0x3c, *[0] * 8).hex()
+        answer, = lines("ethtool", "--port", "1", question)
+        assert answer == {"device": "mlx5_1", "answer": asked("--on", card, "ethtool", "--port", "1", question).strip()}
+        for words in (("devices",), ("stats",), ("dump",), ("freeze",), ("thaw",), ("link", "down", "--port", "0"),
+                      ("ethtool", "--port", "0", "ffffffff"), ("trace", "--port", "0", "eth")):
+            assert len(lines(*words)) == 1, words
 
 
 def test_help_lists_the_commands():

@@ -11,6 +11,7 @@
 #include "ctl/request.h"
 #include "ctl/target.h"
 #include "ethtool/command.h"
+#include "hw/device/device.h"
 
 #define TEXT_MAX (2 * SHCA_ETHTOOL_MAX + 64)
 
@@ -61,12 +62,15 @@ shca_netdev_run(struct shca_target *target, const struct shca_request *request, 
 		goto out;
 	}
 	ret = shca_ethtool_run(dev, bytes, &length);
-	if (ret == 0) {
+	if (ret == 0)
 		print(text, bytes, length);
+	else
+		snprintf(text, TEXT_MAX, "errno %d", -ret);
+	if (request->json)
+		fprintf(out, "{\"device\": \"mlx5_%u\", \"answer\": \"%s\"}\n",
+			shca_device_conf(dev)->index, text);
+	else
 		fprintf(out, "%s\n", text);
-	} else {
-		fprintf(out, "errno %d\n", -ret);
-	}
 	ret = 0;
 out:
 	free(bytes);

@@ -352,15 +352,28 @@ shca_stats_run(struct shca_target *target, const struct shca_request *request, F
 	return 0;
 }
 
+static void
+print_pci_state(unsigned int index, const char *state, struct shca_json *json)
+{
+	shca_json_open(json, NULL, '{');
+	shca_json_string(json, "device", "mlx5_%u", index);
+	shca_json_string(json, "pci", "%s", state);
+	shca_json_close(json);
+}
+
 int
 shca_stats_set_pci(struct shca_target *target, const struct shca_request *request, FILE *out)
 {
 	const bool on = strcmp(request->argument, "on") == 0;
+	struct shca_json json;
 
 	if (!on && strcmp(request->argument, "off") != 0) {
 		fprintf(out, "pci takes on or off, not '%.32s'", request->argument);
 		return -EINVAL;
 	}
+	shca_json_init(&json, out);
+	if (request->json)
+		shca_json_open(&json, NULL, '[');
 	for (unsigned int i = 0; i < target->nb_devices; i++) {
 		struct shca_device *dev = target->devices[i];
 		int ret;
@@ -372,10 +385,14 @@ shca_stats_set_pci(struct shca_target *target, const struct shca_request *reques
 		shca_device_unlock(dev);
 		if (ret != 0)
 			return ret;
-		fprintf(out,
-			request->json ? "{\"device\": \"mlx5_%u\", \"pci\": \"%s\"}\n"
-				      : "mlx5_%u %s\n",
-			index_of(dev), request->argument);
+		if (request->json)
+			print_pci_state(index_of(dev), request->argument, &json);
+		else
+			fprintf(out, "mlx5_%u %s\n", index_of(dev), request->argument);
+	}
+	if (request->json) {
+		shca_json_close(&json);
+		fputc('\n', out);
 	}
 	return 0;
 }
