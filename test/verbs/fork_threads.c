@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -134,6 +135,44 @@ check_thread(void *(*run)(void *arg))
 	rig_must(pthread_join(thread, NULL), "pthread_join");
 }
 
+static atomic_bool is_over;
+
+/** Register memory of which nothing has moved yet. */
+static void *
+register_fresh(void *arg)
+{
+	const size_t length = 16 * (size_t)PAGE;
+
+	while (!atomic_load(&is_over)) {
+		uint8_t *bytes = map_alone(length);
+		struct ibv_mr *mr;
+
+		memset(bytes, 5, length);
+		mr = ibv_reg_mr(rig_pd, bytes, length, IBV_ACCESS_LOCAL_WRITE);
+		if (mr == NULL)
+			rig_die("ibv_reg_mr");
+		CHECK(bytes[0] == 5 && memcmp(bytes, bytes + 1, length - 1) == 0, bytes[0]);
+		rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
+		munmap(bytes - PAGE, length + 2 * (size_t)PAGE);
+	}
+	return arg;
+}
+
+/** Threads that stand still for a fork stand still for nothing else. */
+static void
+check_moves(void)
+{
+	pthread_t threads[3];
+
+	for (unsigned int i = 0; i < 3; i++)
+		rig_must(pthread_create(&threads[i], NULL, register_fresh, NULL), "pthread_create");
+	for (unsigned int i = 0; i < 4 * NB_FORKS; i++)
+		check_child();
+	atomic_store(&is_over, true);
+	for (unsigned int i = 0; i < 3; i++)
+		rig_must(pthread_join(threads[i], NULL), "pthread_join");
+}
+
 int
 main(void)
 {
@@ -158,6 +197,7 @@ main(void)
 	rig_must(pthread_join(thread, NULL), "pthread_join");
 	check_child();
 	check_thread(use_heap);
+	check_moves();
 	check_thread(use_stack);
 	rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");
 	return rig_close();

@@ -32,6 +32,7 @@ create(pid_t pid)
 		return NULL;
 	}
 	pthread_mutex_init(&process->lock, NULL);
+	pthread_cond_init(&process->forked, NULL);
 	shca_memory_init(&process->memory, pid, process->pidfd);
 	LIST_INSERT_HEAD(&all.list, process, link);
 	return process;
@@ -85,6 +86,13 @@ shca_process_await_end(struct shca_process *process)
 }
 
 void
+shca_process_await_fork(struct shca_process *process)
+{
+	while (process->forks)
+		pthread_cond_wait(&process->forked, &process->lock);
+}
+
+void
 shca_process_put(struct shca_process *process)
 {
 	bool is_last;
@@ -100,6 +108,7 @@ shca_process_put(struct shca_process *process)
 		return;
 	shca_memory_fini(&process->memory);
 	close(process->pidfd);
+	pthread_cond_destroy(&process->forked);
 	pthread_mutex_destroy(&process->lock);
 	free(process);
 }

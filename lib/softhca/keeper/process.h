@@ -18,6 +18,8 @@ struct shca_process {
 	pthread_mutex_t lock; /**< of the following */
 	struct shca_memory memory;
 	const void *mover; /**< the session with which some of it is moving, or NULL */
+	bool forks;        /**< threads of it stand still for one that has forked, or will */
+	pthread_cond_t forked;
 };
 
 /** @return the process, for shca_process_put(), or NULL after a message. */
@@ -28,6 +30,9 @@ struct shca_process *shca_process_get(pid_t pid);
  * make another one; only the privileged would find the files of its memory again.
  */
 void shca_process_await_end(struct shca_process *process);
+/** Wait until no thread stands still for one that forks, which goes on before the others do: nobody
+ * else can stop them meanwhile. The lock is held. */
+void shca_process_await_fork(struct shca_process *process);
 /** NULL is allowed. */
 void shca_process_put(struct shca_process *process);
 

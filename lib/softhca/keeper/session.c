@@ -210,6 +210,7 @@ begin_move(struct session *session)
 	bool is_mover;
 
 	pthread_mutex_lock(&process->lock);
+	shca_process_await_fork(process);
 	if (process->mover == NULL)
 		process->mover = session;
 	is_mover = process->mover == session;
@@ -271,9 +272,30 @@ run_share(struct session *session, const struct shca_message *message)
 static int
 run_fork(struct session *session, const struct shca_message *message)
 {
+	struct shca_process *process = session->process;
+	int ret;
+
 	if (session->passed_fd < 0)
 		return -EBADF;
-	return shca_stop_before_fork(&session->fork, session->process->pid, message->tid);
+	pthread_mutex_lock(&process->lock);
+	shca_process_await_fork(process);
+	ret = shca_stop_before_fork(&session->fork, process->pid, message->tid);
+	process->forks = ret == 0;
+	pthread_mutex_unlock(&process->lock);
+	return ret;
+}
+
+/** The program has been told that it may fork. */
+static void
+at_fork(struct session *session)
+{
+	struct shca_process *process = session->process;
+
+	shca_stop_at_fork(&session->fork, session->fd, session->passed_fd);
+	pthread_mutex_lock(&process->lock);
+	process->forks = false;
+	pthread_cond_broadcast(&process->forked);
+	pthread_mutex_unlock(&process->lock);
 }
 
 static int (*const message_rows[SHCA_MESSAGE_NB])(
@@ -462,7 +484,7 @@ serve(void *arg)
 		const bool goes_on = answer(session, run(session, &message, length));
 
 		if (session->fork.tid != 0)
-			shca_stop_at_fork(&session->fork, session->fd, session->passed_fd);
+			at_fork(session);
 		if (session->passed_fd >= 0)
 			close(session->passed_fd);
 		session->passed_fd = -1;
