@@ -118,6 +118,29 @@ use_heap(void *arg)
 	return arg;
 }
 
+/** Of its heap, in the page with the arena's state. */
+static void *
+use_arena(void *arg)
+{
+	uint8_t *bytes = malloc(PAGE / 64);
+
+	if (bytes == NULL)
+		rig_die("malloc");
+	register_and_wait(bytes, PAGE / 64);
+	free(bytes);
+	return arg;
+}
+
+/** Of its thread-local storage, which touches what the C library has at the stack's end. */
+static void *
+use_storage(void *arg)
+{
+	static __thread uint8_t bytes[PAGE / 64];
+
+	register_and_wait(bytes, sizeof(bytes));
+	return arg;
+}
+
 /** A child begins without its parent's other threads, which go on in the parent. */
 static void
 check_thread(void *(*run)(void *arg))
@@ -196,7 +219,9 @@ main(void)
 	atomic_store(&is_ending, true);
 	rig_must(pthread_join(thread, NULL), "pthread_join");
 	check_child();
+	check_thread(use_arena);
 	check_thread(use_heap);
+	check_thread(use_storage);
 	check_moves();
 	check_thread(use_stack);
 	rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");

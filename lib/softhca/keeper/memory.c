@@ -67,6 +67,7 @@ shca_memory_fini(struct shca_memory *memory)
 		close(file->fd);
 		free(file);
 	}
+	shca_edges_fini(&memory->edges);
 }
 
 static struct shca_memory_file *
@@ -278,15 +279,15 @@ is_alike(const struct segment *segment, const struct segment *other)
 		strcmp(segment->name, other->name) == 0 && segment->ino == other->ino;
 }
 
-/** Lines alike that touch, and the lines right below and above them. */
+/** Lines alike that touch, and the line right below them. */
 struct run {
 	uint64_t from, to;
-	struct segment below, above;
+	struct segment below;
 };
 
-/** Find the lines alike that touch, of which one has @p address. */
+/** Find the lines alike that touch, of which one has @p address; or that line alone. */
 static struct run
-find_run(struct shca_memory *memory, const struct segment *segment, uint64_t address)
+find_run(struct shca_memory *memory, const struct segment *segment, uint64_t address, bool joins)
 {
 	FILE *maps = open_maps(memory);
 	struct segment other, last = { 0 };
@@ -295,13 +296,10 @@ find_run(struct shca_memory *memory, const struct segment *segment, uint64_t add
 	size_t size = 0;
 
 	while (maps != NULL && getline(&line, &size, maps) > 0 && parse(line, &other)) {
-		const bool goes_on = is_alike(segment, &other) && other.from == run.to;
+		const bool goes_on = joins && is_alike(segment, &other) && other.from == run.to;
 
-		if (!goes_on && address < run.to) {
-			run.above = other;
-			run.above.name = "";
+		if (!goes_on && address < run.to)
 			break;
-		}
 		if (!goes_on && is_alike(segment, &other))
 			run = (struct run){ .from = other.from, .below = last };
 		if (is_alike(segment, &other))
@@ -335,21 +333,23 @@ choose_file(struct shca_memory *memory, const struct segment *segment, const str
 	range->offset = file->end;
 }
 
-/** Leave out the first and the last page of a mapping if they are not wanted: there the C library
- * has an arena's state and a thread's, and a child of fork() writes to both before it has memory of
- * its own (glibc malloc/arena.c __malloc_fork_unlock_child(), nptl/nptl-stack.c
- * __nptl_reclaim_stacks()). Behind what has moved before a mapping goes on. */
+/** Leave out the first and the last page of a mapping if they are not wanted, or note what of them
+ * is not (keeper/edges.h). */
 static void
-spare_ends(const struct run *run, uint64_t wanted, uint64_t end, struct shca_memory_range *range)
+spare_ends(struct shca_edges *edges, const struct run *run, uint64_t wanted, uint64_t end,
+	struct shca_memory_range *range)
 {
-	const bool begins = run->below.to != run->from || run->below.perms[3] != 's';
-	const bool ends = run->above.from != run->to || run->above.perms[3] != 's';
+	const uint64_t last = run->to - PAGE_BYTES;
 
-	if (begins && range->start == run->from && wanted >= run->from + PAGE_BYTES) {
+	if (wanted < run->from + PAGE_BYTES) {
+		shca_edges_note(edges, run->from, run->from, wanted - run->from);
+	} else if (range->start == run->from) {
 		range->start += PAGE_BYTES;
 		range->length -= PAGE_BYTES;
 	}
-	if (ends && range->start + range->length == run->to && end <= run->to - PAGE_BYTES)
+	if (end > last)
+		shca_edges_note(edges, last, end, run->to - end);
+	else if (range->start + range->length == run->to)
 		range->length -= PAGE_BYTES;
 }
 
@@ -360,14 +360,16 @@ choose_range(struct shca_memory *memory, const struct segment *segment, uint64_t
 {
 	const uint64_t block = block_bytes(segment);
 	const uint64_t first = wanted / block * block, last = (end + block - 1) / block * block;
-	struct run run = find_run(memory, segment, wanted);
+	/* Of the heap and of hugepages the lines are one mapping: libibverbs parts them
+	 * (MADV_DONTFORK). Others that touch are a thread's stack and an arena, say. */
+	struct run run = find_run(memory, segment, wanted, block != BLOCK_BYTES);
 
 	if (run.from > wanted || run.to < end) /* it has changed meanwhile */
 		run = (struct run){ .from = segment->from, .to = segment->to };
 	range->start = first < run.from ? run.from : first;
 	range->length = (last > run.to ? run.to : last) - range->start;
 	if (block == BLOCK_BYTES)
-		spare_ends(&run, wanted, end, range);
+		spare_ends(&memory->edges, &run, wanted, end, range);
 	range->prot = PROT_READ | (segment->perms[1] == 'w' ? PROT_WRITE : 0) |
 		(segment->perms[2] == 'x' ? PROT_EXEC : 0);
 	choose_file(memory, segment, &run, range);
@@ -536,6 +538,7 @@ shca_memory_map(struct shca_memory *memory, uint64_t address, uint64_t length, b
 		return 0; /* the device refuses queues of no bytes */
 	if (address + length < address)
 		return -EFAULT;
+	shca_edges_want(&memory->edges, address, length);
 	maps = open_maps(memory);
 	if (maps == NULL)
 		return -EFAULT;

@@ -37,6 +37,7 @@ struct session {
 	struct shca_user user;          /* of the request that runs */
 	struct shca_stop stop;          /* between STOP and SHARE */
 	struct shca_stop_fork fork;     /* that is to come */
+	struct shca_edges_kept *edges;  /* while its child begins */
 	struct shca_memory_range range; /* that has to be shared */
 	bool is_to_share;
 	int passed_fd; /* that came with the request, or -1 */
@@ -285,12 +286,35 @@ run_fork(struct session *session, const struct shca_message *message)
 	return ret;
 }
 
+static void
+keep_edges(void *arg)
+{
+	struct session *session = arg;
+	struct shca_process *process = session->process;
+
+	pthread_mutex_lock(&process->lock);
+	session->edges = shca_edges_keep(&process->memory.edges, process->pid);
+	pthread_mutex_unlock(&process->lock);
+}
+
+static void
+put_edges_back(void *arg)
+{
+	struct session *session = arg;
+
+	shca_edges_put_back(session->edges, session->process->pid);
+	session->edges = NULL;
+}
+
 /** The program has been told that it may fork. */
 static void
 at_fork(struct session *session)
 {
 	struct shca_process *process = session->process;
 
+	session->fork.stands = keep_edges;
+	session->fork.goes_on = put_edges_back;
+	session->fork.arg = session;
 	shca_stop_at_fork(&session->fork, session->fd, session->passed_fd);
 	pthread_mutex_lock(&process->lock);
 	process->forks = false;

@@ -314,7 +314,11 @@ shca_stop_at_fork(struct shca_stop_fork *fork, int said, int done)
 
 	if (child != 0) {
 		(void)stop_others(&stop, fork->pid, fork->inner, FORK_STEPS);
+		if (fork->stands != NULL)
+			fork->stands(fork->arg);
 		run_child(child, done);
+		if (fork->goes_on != NULL)
+			fork->goes_on(fork->arg);
 	}
 	if (ptrace(PTRACE_DETACH, fork->tid, NULL, (void *)(uintptr_t)signal) != 0 && child == 0)
 		let_orphans_go();

@@ -35,6 +35,9 @@ char shca_stop_state(pid_t tid);
 struct shca_stop_fork {
 	pid_t pid, inner; /**< the process, and the thread as that knows it */
 	pid_t tid;        /**< 0: none */
+	/** Called when all stand still, and when the child is done; NULL: nothing is to be done. */
+	void (*stands)(void *arg), (*goes_on)(void *arg);
+	void *arg;
 };
 
 /** Wait for the fork of the thread that @p pid itself knows as @p tid, which blocks all signals:

@@ -247,11 +247,11 @@ the_ends_of_a_mapping_stay(void **state)
 	check_shared(bytes + 2 * PAGE, bytes + PAGE, end - PAGE);
 	check_shared(bytes + PAGE - 8, bytes, end - PAGE);
 	check_shared(end - PAGE, bytes + PAGE, end);
-	/* Next to what has moved there is no end. */
+	/* What has moved next to them may have been another mapping's. */
 	map_own(bytes, PAGE, PROT_READ | PROT_WRITE, shared, -1, 0);
-	check_shared(bytes + 2 * PAGE, bytes + PAGE, end - PAGE);
+	check_shared(bytes + 2 * PAGE, bytes + 2 * PAGE, end - PAGE);
 	map_own(end - PAGE, PAGE, PROT_READ | PROT_WRITE, shared, -1, 0);
-	check_shared(bytes + 3 * PAGE, bytes + PAGE, end - PAGE);
+	check_shared(bytes + 3 * PAGE, bytes + 2 * PAGE, end - PAGE);
 	munmap(all, 2 * BLOCK);
 }
 
@@ -261,6 +261,29 @@ const char *
 __asan_default_options(void)
 {
 	return "detect_stack_use_after_return=0";
+}
+
+/** Mappings that touch are not one, as a thread's stack and an arena: the ends of both stay. */
+static void
+mappings_that_touch(void **state)
+{
+	struct shca_memory_range range;
+	uint8_t *all = map_own(NULL, 4 * BLOCK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *block = (uint8_t *)(((uintptr_t)all + BLOCK - 1) / BLOCK * BLOCK);
+	uint8_t *second = block + BLOCK / 2;
+
+	(void)state;
+	/* One cannot grow into the other: they have flags of their own. */
+	map_own(block, BLOCK / 2, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	map_own(second, BLOCK / 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		-1, 0);
+	assert_int_equal(madvise(second, BLOCK / 2, MADV_DONTDUMP), 0);
+	is_to_be_shared(second + 2 * PAGE, &range);
+	assert_true(range.start >= (uintptr_t)second + PAGE);
+	is_to_be_shared(block + 2 * PAGE, &range);
+	assert_true(range.start + range.length <= (uintptr_t)second - PAGE);
+	munmap(all, 4 * BLOCK);
 }
 
 /** Of the stack it is nothing but the pages: below them it has to grow. */
@@ -366,6 +389,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			the_heap_is_shared_in_large_pieces, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_ends_of_a_mapping_stay, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(mappings_that_touch, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_stack_is_shared_by_pages, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_that_was_shared, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(refused, set_up, tear_down),
