@@ -3,8 +3,10 @@
  * threads do meanwhile, and leaves alone what the parent's threads have. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -158,6 +160,54 @@ check_thread(void *(*run)(void *arg))
 	rig_must(pthread_join(thread, NULL), "pthread_join");
 }
 
+/** Write to a stream of the heap, all of which has moved. */
+static FILE *stream;
+static atomic_uint nb_written[2];
+
+static void *
+write_lines(void *arg)
+{
+	atomic_uint *nb = arg;
+
+	while (!atomic_load(&is_ending)) {
+		fputs("a line\n", stream);
+		atomic_fetch_add(nb, 1);
+	}
+	return arg;
+}
+
+static void
+await_lines(atomic_uint *nb, unsigned int more)
+{
+	const unsigned int before = atomic_load(nb);
+
+	while (atomic_load(nb) - before < more)
+		sched_yield();
+}
+
+/** A child has the stream's lock for itself, and its parent's threads have theirs. */
+static void
+check_streams(void)
+{
+	pthread_t threads[2];
+
+	atomic_store(&is_ending, false);
+	stream = fopen("/dev/null", "w");
+	if (stream == NULL)
+		rig_die("/dev/null");
+	for (unsigned int i = 0; i < 2; i++)
+		rig_must(pthread_create(&threads[i], NULL, write_lines, &nb_written[i]),
+			"pthread_create");
+	for (unsigned int i = 0; i < 4 * NB_FORKS; i++)
+		check_child();
+	for (unsigned int i = 0; i < 2; i++)
+		await_lines(&nb_written[i], 1000);
+	atomic_store(&is_ending, true);
+	for (unsigned int i = 0; i < 2; i++)
+		rig_must(pthread_join(threads[i], NULL), "pthread_join");
+	fclose(stream);
+}
+
 static atomic_bool is_over;
 
 /** Register memory of which nothing has moved yet. */
@@ -222,6 +272,7 @@ main(void)
 	check_thread(use_arena);
 	check_thread(use_heap);
 	check_thread(use_storage);
+	check_streams();
 	check_moves();
 	check_thread(use_stack);
 	rig_must(ibv_dereg_mr(mr), "ibv_dereg_mr");

@@ -67,7 +67,7 @@ shca_memory_fini(struct shca_memory *memory)
 		close(file->fd);
 		free(file);
 	}
-	shca_edges_fini(&memory->edges);
+	shca_wanted_fini(&memory->wanted);
 }
 
 static struct shca_memory_file *
@@ -333,23 +333,16 @@ choose_file(struct shca_memory *memory, const struct segment *segment, const str
 	range->offset = file->end;
 }
 
-/** Leave out the first and the last page of a mapping if they are not wanted, or note what of them
- * is not (keeper/edges.h). */
+/** Leave out the first and the last page of a mapping if they are not wanted: there the C library
+ * has an arena's state and a thread's, and a child of fork() writes to both (keeper/wanted.h). */
 static void
-spare_ends(struct shca_edges *edges, const struct run *run, uint64_t wanted, uint64_t end,
-	struct shca_memory_range *range)
+spare_ends(const struct run *run, uint64_t wanted, uint64_t end, struct shca_memory_range *range)
 {
-	const uint64_t last = run->to - PAGE_BYTES;
-
-	if (wanted < run->from + PAGE_BYTES) {
-		shca_edges_note(edges, run->from, run->from, wanted - run->from);
-	} else if (range->start == run->from) {
+	if (range->start == run->from && wanted >= run->from + PAGE_BYTES) {
 		range->start += PAGE_BYTES;
 		range->length -= PAGE_BYTES;
 	}
-	if (end > last)
-		shca_edges_note(edges, last, end, run->to - end);
-	else if (range->start + range->length == run->to)
+	if (range->start + range->length == run->to && end <= run->to - PAGE_BYTES)
 		range->length -= PAGE_BYTES;
 }
 
@@ -369,7 +362,7 @@ choose_range(struct shca_memory *memory, const struct segment *segment, uint64_t
 	range->start = first < run.from ? run.from : first;
 	range->length = (last > run.to ? run.to : last) - range->start;
 	if (block == BLOCK_BYTES)
-		spare_ends(&memory->edges, &run, wanted, end, range);
+		spare_ends(&run, wanted, end, range);
 	range->prot = PROT_READ | (segment->perms[1] == 'w' ? PROT_WRITE : 0) |
 		(segment->perms[2] == 'x' ? PROT_EXEC : 0);
 	choose_file(memory, segment, &run, range);
@@ -538,7 +531,7 @@ shca_memory_map(struct shca_memory *memory, uint64_t address, uint64_t length, b
 		return 0; /* the device refuses queues of no bytes */
 	if (address + length < address)
 		return -EFAULT;
-	shca_edges_want(&memory->edges, address, length);
+	shca_wanted_add(&memory->wanted, address, address + length);
 	maps = open_maps(memory);
 	if (maps == NULL)
 		return -EFAULT;

@@ -16,14 +16,14 @@
 #include <sys/types.h>
 
 #include "abi/core/user.h"
-#include "keeper/edges.h"
+#include "keeper/wanted.h"
 
 /** The files of a program's memory that are open here. Its owner serialises calls. */
 struct shca_memory {
 	pid_t pid;
 	int pidfd;
 	LIST_HEAD(shca_memory_files, shca_memory_file) files;
-	struct shca_edges edges;
+	struct shca_wanted wanted;
 };
 
 /** Memory that the program has to share first. */

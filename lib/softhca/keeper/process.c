@@ -33,6 +33,7 @@ create(pid_t pid)
 	}
 	pthread_mutex_init(&process->lock, NULL);
 	pthread_cond_init(&process->forked, NULL);
+	pthread_rwlock_init(&process->calls, NULL);
 	shca_memory_init(&process->memory, pid, process->pidfd);
 	LIST_INSERT_HEAD(&all.list, process, link);
 	return process;
@@ -108,6 +109,7 @@ shca_process_put(struct shca_process *process)
 		return;
 	shca_memory_fini(&process->memory);
 	close(process->pidfd);
+	pthread_rwlock_destroy(&process->calls);
 	pthread_cond_destroy(&process->forked);
 	pthread_mutex_destroy(&process->lock);
 	free(process);

@@ -20,6 +20,7 @@ struct shca_process {
 	const void *mover; /**< the session with which some of it is moving, or NULL */
 	bool forks;        /**< threads of it stand still for one that has forked, or will */
 	pthread_cond_t forked;
+	pthread_rwlock_t calls; /**< read by requests that write to its memory */
 };
 
 /** @return the process, for shca_process_put(), or NULL after a message. */

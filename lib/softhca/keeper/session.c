@@ -37,7 +37,7 @@ struct session {
 	struct shca_user user;          /* of the request that runs */
 	struct shca_stop stop;          /* between STOP and SHARE */
 	struct shca_stop_fork fork;     /* that is to come */
-	struct shca_edges_kept *edges;  /* while its child begins */
+	struct shca_wanted_kept *kept;  /* while its child begins */
 	struct shca_memory_range range; /* that has to be shared */
 	bool is_to_share;
 	int passed_fd; /* that came with the request, or -1 */
@@ -264,6 +264,8 @@ run_share(struct session *session, const struct shca_message *message)
 		pthread_mutex_lock(&session->process->lock);
 		ret = shca_memory_add(
 			&session->process->memory, fd, message->offset + message->length);
+		shca_wanted_remove(&session->process->memory.wanted, message->address,
+			message->address + message->length);
 		pthread_mutex_unlock(&session->process->lock);
 	}
 	end_move(session);
@@ -286,24 +288,27 @@ run_fork(struct session *session, const struct shca_message *message)
 	return ret;
 }
 
+/** All threads stand still: no more requests come, and those that run end first. */
 static void
-keep_edges(void *arg)
+keep_memory(void *arg)
 {
 	struct session *session = arg;
 	struct shca_process *process = session->process;
 
+	pthread_rwlock_wrlock(&process->calls);
 	pthread_mutex_lock(&process->lock);
-	session->edges = shca_edges_keep(&process->memory.edges, process->pid);
+	session->kept = shca_wanted_keep(&process->memory.wanted, process->pid);
 	pthread_mutex_unlock(&process->lock);
 }
 
 static void
-put_edges_back(void *arg)
+put_memory_back(void *arg)
 {
 	struct session *session = arg;
 
-	shca_edges_put_back(session->edges, session->process->pid);
-	session->edges = NULL;
+	shca_wanted_put_back(session->kept, session->process->pid);
+	session->kept = NULL;
+	pthread_rwlock_unlock(&session->process->calls);
 }
 
 /** The program has been told that it may fork. */
@@ -312,8 +317,8 @@ at_fork(struct session *session)
 {
 	struct shca_process *process = session->process;
 
-	session->fork.stands = keep_edges;
-	session->fork.goes_on = put_edges_back;
+	session->fork.stands = keep_memory;
+	session->fork.goes_on = put_memory_back;
 	session->fork.arg = session;
 	shca_stop_at_fork(&session->fork, session->fd, session->passed_fd);
 	pthread_mutex_lock(&process->lock);
@@ -401,6 +406,21 @@ give_file(struct session *session)
 		range->offset = 0;
 }
 
+/** Those that are about threads and memory themselves are not among what writes to it. */
+static int
+run_row(struct session *session, const struct shca_message *message)
+{
+	const bool is_call = message->type <= SHCA_MESSAGE_NETLINK;
+	int ret;
+
+	if (is_call)
+		pthread_rwlock_rdlock(&session->process->calls);
+	ret = message_rows[message->type](session, message);
+	if (is_call)
+		pthread_rwlock_unlock(&session->process->calls);
+	return ret;
+}
+
 static int
 run(struct session *session, const struct shca_message *message, ssize_t length)
 {
@@ -424,7 +444,7 @@ run(struct session *session, const struct shca_message *message, ssize_t length)
 	user->deferred.length = message->stack_length;
 	pthread_rwlock_rdlock(&session->shared->running);
 	shca_user_current = user;
-	ret = message_rows[message->type](session, message);
+	ret = run_row(session, message);
 	shca_user_current = NULL;
 	pthread_rwlock_unlock(&session->shared->running);
 	/* Whoever made a descriptor has closed it on failure. */
