@@ -11,6 +11,7 @@
 #include <rte_prefetch.h>
 
 #include "flow_layout.h"
+#include "flow_shape.h"
 #include "flow_slots.h"
 
 #define LEVEL_BUCKETS 64u
@@ -97,59 +98,6 @@ mdv_flow_level_prefetch(const struct mdv_flow_levels *levels, uint64_t hash)
 	rte_prefetch0_write(&buckets[hash & (nb - 1)]);
 }
 
-static void
-level_set_masks(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *want)
-{
-	shape->nb_masks = want->set != 0 ? 1 : want->nb_masks;
-	shape->masks[0] = want->set != 0 ? want->set : want->masks[0];
-	for (unsigned int i = 1; i < shape->nb_masks; i++)
-		shape->masks[i] = want->masks[i];
-}
-
-/** Fill in the properties of a shape that decide which shape the rule joins; the shape is in no
- * list. */
-static void
-level_describe_shape(struct mdv_flow_shape *shape, const struct mdv_flow_level_want *want)
-{
-	const uint64_t kind = (uint64_t)want->priority << 16 | want->depth << 8 |
-		want->nb_entries << 1 | (want->copies ? 1 : 0);
-	uint64_t hash = (kind ^ want->set) * UINT64_C(0x9e3779b97f4a7c15);
-
-	memset(shape, 0, offsetof(struct mdv_flow_shape, masks));
-	TAILQ_INIT(&shape->rules);
-	shape->priority = want->priority;
-	shape->copies = want->copies;
-	shape->multi_dest = want->multi_dest;
-	shape->modifies = want->modifies;
-	shape->depth = want->depth;
-	shape->nb_entries = want->nb_entries;
-	shape->set = want->set;
-	shape->level = -1;
-	level_set_masks(shape, want);
-	hash ^= shape->masks[shape->nb_masks - 1] ^ (hash >> 31);
-	hash *= UINT64_C(0xff51afd7ed558ccd);
-	shape->hash = hash ^ (hash >> 32);
-}
-
-/** @return whether both are of one age; the parts that RSS makes of rules do not matter. */
-static bool
-level_same_mask(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
-{
-	return a->hash == b->hash && a->priority == b->priority && a->copies == b->copies &&
-		a->depth == b->depth && a->nb_entries == b->nb_entries && a->set == b->set &&
-		a->masks[a->nb_masks - 1] == b->masks[b->nb_masks - 1];
-}
-
-/** @return whether two shapes with one last mask are alike in all else that rules bring. */
-static bool
-level_same_parts(const struct mdv_flow_shape *a, const struct mdv_flow_shape *b)
-{
-	return a->multi_dest == b->multi_dest && a->modifies == b->modifies &&
-		a->nb_masks == b->nb_masks &&
-		(a->nb_masks == 1 ||
-			memcmp(a->masks, b->masks, a->nb_masks * sizeof(a->masks[0])) == 0);
-}
-
 /** A rule with exactly the match of an older rule stands behind it, one rank further. */
 static unsigned int
 level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *like,
@@ -160,55 +108,10 @@ level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *li
 	unsigned int rank = 0;
 
 	for (; other != NULL && like->set == 0; other = other->chain)
-		if (other->hash == want->hash && level_same_mask(other->shape, like) &&
+		if (other->hash == want->hash && mdv_flow_shape_same_mask(other->shape, like) &&
 			mdv_flow_key_packed_equal(&other->match, &want->match->value))
 			rank = RTE_MAX(rank, other->shape->rank + 1u);
 	return rank;
-}
-
-/** @return whether the rule would take bits out of `fixed`. After the first few rules of a shape
- * it rarely does. */
-static bool
-level_is_wider(const struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
-{
-	const struct mdv_flow_key *mask = &shape->fixed_mask, *value = &shape->fixed_value;
-	uint64_t less = 0;
-
-	for (uint32_t fixed = shape->fixed_used; fixed != 0; fixed &= fixed - 1) {
-		const unsigned int i = __builtin_ctz(fixed);
-
-		less |= mask->words[i] &
-			(~match->mask.words[i] | (value->words[i] ^ match->value.words[i]));
-	}
-	return less != 0;
-}
-
-/** Fix the bits of the first rule. A rule that changes packets fixes none. */
-static void
-level_fix(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
-{
-	memset(&shape->fixed_mask, 0, sizeof(shape->fixed_mask));
-	memset(&shape->fixed_value, 0, sizeof(shape->fixed_value));
-	shape->fixed_used = 0;
-	if (shape->modifies)
-		return;
-	shape->fixed_used = match->used;
-	shape->fixed_mask = match->mask;
-	shape->fixed_value = match->value;
-}
-
-/** Keep only the fixed bits that the rule has, too. */
-static void
-level_widen(struct mdv_flow_shape *shape, const struct mdv_flow_match *match)
-{
-	struct mdv_flow_key *mask = &shape->fixed_mask, *value = &shape->fixed_value;
-
-	for (uint32_t fixed = shape->fixed_used; fixed != 0; fixed &= fixed - 1) {
-		const unsigned int i = __builtin_ctz(fixed);
-
-		mask->words[i] &= match->mask.words[i] & ~(value->words[i] ^ match->value.words[i]);
-		value->words[i] &= mask->words[i];
-	}
 }
 
 /** A copying shape stays: if the rule would push it, the rule gets another shape of the same kind,
@@ -220,11 +123,11 @@ level_takes(const struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	struct mdv_flow_key fixed_mask, fixed_value;
 	bool stays;
 
-	if (!shape->copies || !level_is_wider(shape, match))
+	if (!shape->copies || !mdv_flow_shape_is_wider(shape, match))
 		return true;
 	fixed_mask = shape->fixed_mask;
 	fixed_value = shape->fixed_value;
-	level_widen(shape, match);
+	mdv_flow_shape_widen(shape, match);
 	stays = mdv_flow_layout_stays(levels, shape);
 	shape->fixed_mask = fixed_mask;
 	shape->fixed_value = fixed_value;
@@ -244,11 +147,11 @@ level_find_shape(const struct mdv_flow_levels *levels, struct mdv_flow_shape *li
 
 	like->born = like->age = levels->age;
 	TAILQ_FOREACH (shape, &levels->shapes, next) {
-		if (!level_same_mask(shape, like))
+		if (!mdv_flow_shape_same_mask(shape, like))
 			continue;
 		like->age = shape->age;
 		if (shape->rank != like->rank || shape->turn != like->turn ||
-			!level_same_parts(shape, like))
+			!mdv_flow_shape_same_parts(shape, like))
 			continue;
 		if (mdv_flow_slots_room(levels, like, shape->level) &&
 			level_takes(levels, shape, match))
@@ -304,8 +207,8 @@ level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want
 		*out = levels->recent;
 		return 0;
 	}
-	level_describe_shape(&like, want);
-	if (beside != NULL && level_same_mask(beside, &like)) {
+	mdv_flow_shape_describe(&like, want);
+	if (beside != NULL && mdv_flow_shape_same_mask(beside, &like)) {
 		rank = beside->rank;
 		like.turn = beside->turn == 0 ? 1 : 0;
 	} else {
@@ -323,7 +226,7 @@ level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want
 	**out = like;
 	TAILQ_INIT(&(*out)->rules);
 	levels->age++;
-	level_fix(*out, want->match);
+	mdv_flow_shape_fix(*out, want->match);
 	mdv_flow_layout_insert(levels, *out);
 	levels->nb_shapes++;
 	return 0;
@@ -342,10 +245,10 @@ level_tighten(struct mdv_flow_levels *levels)
 		if (rule == NULL)
 			continue;
 		mdv_flow_key_unpack(&rule->match, &match);
-		level_fix(shape, &match);
+		mdv_flow_shape_fix(shape, &match);
 		while ((rule = TAILQ_NEXT(rule, next)) != NULL) {
 			mdv_flow_key_unpack(&rule->match, &match);
-			level_widen(shape, &match);
+			mdv_flow_shape_widen(shape, &match);
 		}
 	}
 }
@@ -360,7 +263,7 @@ level_place(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	if (ret != -ENOSPC)
 		return ret;
 	level_tighten(levels);
-	level_widen(shape, match);
+	mdv_flow_shape_widen(shape, match);
 	return mdv_flow_layout_place(levels, shape, sticky_stay);
 }
 
@@ -387,7 +290,7 @@ level_join_wider(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	const struct mdv_flow_key fixed_value = shape->fixed_value;
 	int ret;
 
-	level_widen(shape, match);
+	mdv_flow_shape_widen(shape, match);
 	ret = level_place(levels, shape, match, sticky_stay);
 	if (ret == 0 && apply)
 		ret = level_apply(levels, shape);
@@ -411,7 +314,7 @@ level_join(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *wan
 
 	if (ret != 0)
 		return ret;
-	if (shape->level < 0 || level_is_wider(shape, want->match))
+	if (shape->level < 0 || mdv_flow_shape_is_wider(shape, want->match))
 		ret = level_join_wider(levels, shape, want->match, apply, sticky_stay);
 	if (ret == 0 && apply)
 		rule->shape = shape;
