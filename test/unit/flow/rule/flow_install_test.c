@@ -334,6 +334,84 @@ test_queues_that_have_gone(void **state)
 	fake_assert_empty();
 }
 
+static struct rte_flow *
+create_udp(unsigned int port, const struct rte_flow_action *actions)
+{
+	const struct rte_flow_attr attr = { .ingress = 1 };
+	const struct rte_flow_item_udp udp = { .hdr.dst_port = rte_cpu_to_be_16(port) };
+
+	return mdv_flow_ops.create(&fake.dev, &attr,
+		PATTERN(ITEM(ETH), ITEM(IPV4), ITEM_SPEC(UDP, &udp)), actions, NULL);
+}
+
+/** Some rules of one mask are replaced in any order by others of the same match, each there before
+ * the old one goes: as often as the application wants, in two levels. */
+static void
+test_replacements(void **state)
+{
+	const struct rte_flow_action *const lists[] = {
+		ACTIONS(ACTION(COUNT), ACTION_CONF(QUEUE, &queue_3)),
+		ACTIONS(ACTION_CONF(RSS, &rss)),
+		COPY,
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(lists); i++) {
+		struct rte_flow *flows[20] = { NULL };
+
+		fake_start_isolated();
+		for (unsigned int nb = 0; nb < 50 * RTE_DIM(flows); nb++) {
+			const unsigned int which = nb * nb / 7 % RTE_DIM(flows);
+			struct rte_flow *flow = create_udp(which, lists[i]);
+
+			assert_non_null(flow);
+			check_levels();
+			if (flows[which] != NULL)
+				assert_int_equal(
+					mdv_flow_ops.destroy(&fake.dev, flows[which], NULL), 0);
+			check_levels();
+			flows[which] = flow;
+			assert_uint_in_range(fake.port.flow->levels.nb_shapes, 1, 2);
+		}
+		mdv_flow_fini(&fake.port);
+		fake_assert_empty();
+	}
+}
+
+/** A rule that cannot move up takes its packets where it is, and the older ones go first as before.
+ */
+static void
+test_failing_replacements(void **state)
+{
+	const struct rte_flow_action *const actions = ACTIONS(ACTION_CONF(RSS, &rss));
+	unsigned int nth = 0, nb_stayed = 0;
+	bool fails;
+
+	(void)state;
+	fake_start_isolated();
+	do {
+		struct rte_flow *flows[3];
+
+		for (unsigned int i = 0; i < RTE_DIM(flows); i++)
+			flows[i] = create_udp(53, actions);
+		fake_arm(++nth, ENOMEM);
+		assert_int_equal(mdv_flow_ops.destroy(&fake.dev, flows[0], NULL), 0);
+		fails = fake.calls >= nth;
+		fake_arm(0, 0);
+		check_levels();
+		assert_true(
+			mdv_flow_level_of(&flows[1]->level) < mdv_flow_level_of(&flows[2]->level));
+		nb_stayed += flows[2]->level.shape->rank == 2;
+		assert_int_equal(flows[2]->level.shape->rank, fails ? 2 : 1);
+		for (unsigned int i = 1; i < RTE_DIM(flows); i++)
+			assert_int_equal(mdv_flow_ops.destroy(&fake.dev, flows[i], NULL), 0);
+		assert_int_equal(fake.nb_flows, 0);
+	} while (fails);
+	assert_true(nth > 4 && nb_stayed == nth - 1);
+	mdv_flow_fini(&fake.port);
+	fake_assert_empty();
+}
+
 int
 main(void)
 {
@@ -346,6 +424,8 @@ main(void)
 		cmocka_unit_test(test_default_rules_are_last),
 		cmocka_unit_test(test_values_come_back),
 		cmocka_unit_test(test_queues_that_have_gone),
+		cmocka_unit_test(test_replacements),
+		cmocka_unit_test(test_failing_replacements),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

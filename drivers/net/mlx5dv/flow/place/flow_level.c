@@ -98,20 +98,37 @@ mdv_flow_level_prefetch(const struct mdv_flow_levels *levels, uint64_t hash)
 	rte_prefetch0_write(&buckets[hash & (nb - 1)]);
 }
 
-/** A rule with exactly the match of an older rule stands behind it, one rank further. */
-static unsigned int
+/** @return of the rules with this match the first at @p rank or behind it; NULL: there is none */
+static struct mdv_flow_level_rule *
+level_find_equal(const struct mdv_flow_levels *levels, uint64_t hash,
+	const struct mdv_flow_shape *like, const struct mdv_flow_match *match, uint32_t rank)
+{
+	struct mdv_flow_level_rule *other = levels->buckets[hash & (levels->nb_buckets - 1)];
+	struct mdv_flow_level_rule *first = NULL;
+
+	for (; other != NULL && like->set == 0; other = other->chain)
+		if (other->hash == hash && mdv_flow_shape_same_mask(other->shape, like) &&
+			mdv_flow_key_packed_equal(&other->match, &match->value) &&
+			other->shape->rank >= rank &&
+			(first == NULL || other->shape->rank < first->shape->rank))
+			first = other;
+	return first;
+}
+
+/** A rule with exactly the match of older rules stands behind them. A copying rule may stand
+ * anywhere among them. */
+static uint32_t
 level_rank(const struct mdv_flow_levels *levels, const struct mdv_flow_shape *like,
 	const struct mdv_flow_level_want *want)
 {
-	const struct mdv_flow_level_rule *other =
-		levels->buckets[want->hash & (levels->nb_buckets - 1)];
-	unsigned int rank = 0;
+	const struct mdv_flow_level_rule *other;
+	uint32_t rank = 0;
 
-	for (; other != NULL && like->set == 0; other = other->chain)
-		if (other->hash == want->hash && mdv_flow_shape_same_mask(other->shape, like) &&
-			mdv_flow_key_packed_equal(&other->match, &want->match->value))
-			rank = RTE_MAX(rank, other->shape->rank + 1u);
-	return rank;
+	for (;; rank = other->shape->rank + 1) {
+		other = level_find_equal(levels, want->hash, like, want->match, rank);
+		if (other == NULL || (like->copies && other->shape->rank != rank))
+			return rank;
+	}
 }
 
 /** A copying shape stays: if the rule would push it, the rule gets another shape of the same kind,
@@ -166,6 +183,7 @@ level_remove_shape(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
 {
 	TAILQ_REMOVE(&levels->shapes, shape, next);
 	levels->nb_shapes--;
+	levels->nb_ranked -= shape->rank != 0 ? 1 : 0;
 	if (levels->recent == shape)
 		levels->recent = NULL;
 	free(shape);
@@ -193,14 +211,34 @@ level_is_like_recent(const struct mdv_flow_levels *levels, const struct mdv_flow
 		recent->set == 0 && want->set == 0 && mdv_flow_slots_room_more(levels, recent);
 }
 
-/** Find the rule's shape or make it; a new shape has no level and no rules. */
+/** Find the shape of a rule, whose rank is set, or make it; a new shape has no level and no rules.
+ */
+static int
+level_open_shape(struct mdv_flow_levels *levels, struct mdv_flow_shape *like,
+	const struct mdv_flow_match *match, struct mdv_flow_shape **out)
+{
+	*out = level_find_shape(levels, like, match);
+	if (*out != NULL)
+		return 0;
+	*out = calloc(1, sizeof(**out));
+	if (*out == NULL)
+		return -ENOMEM;
+	**out = *like;
+	TAILQ_INIT(&(*out)->rules);
+	levels->age++;
+	mdv_flow_shape_fix(*out, match);
+	mdv_flow_layout_insert(levels, *out);
+	levels->nb_shapes++;
+	levels->nb_ranked += like->rank != 0 ? 1 : 0;
+	return 0;
+}
+
 static int
 level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want,
 	struct mdv_flow_level_rule *rule, struct mdv_flow_shape **out)
 {
 	const struct mdv_flow_shape *beside = want->beside != NULL ? want->beside->shape : NULL;
 	struct mdv_flow_shape like;
-	unsigned int rank;
 
 	rule->hash = want->hash;
 	if (level_is_like_recent(levels, want)) {
@@ -209,27 +247,12 @@ level_get_shape(struct mdv_flow_levels *levels, const struct mdv_flow_level_want
 	}
 	mdv_flow_shape_describe(&like, want);
 	if (beside != NULL && mdv_flow_shape_same_mask(beside, &like)) {
-		rank = beside->rank;
+		like.rank = beside->rank;
 		like.turn = beside->turn == 0 ? 1 : 0;
 	} else {
-		rank = level_rank(levels, &like, want);
+		like.rank = level_rank(levels, &like, want);
 	}
-	if (rank >= levels->nb)
-		return -ENOSPC;
-	like.rank = rank;
-	*out = level_find_shape(levels, &like, want->match);
-	if (*out != NULL)
-		return 0;
-	*out = calloc(1, sizeof(**out));
-	if (*out == NULL)
-		return -ENOMEM;
-	**out = like;
-	TAILQ_INIT(&(*out)->rules);
-	levels->age++;
-	mdv_flow_shape_fix(*out, want->match);
-	mdv_flow_layout_insert(levels, *out);
-	levels->nb_shapes++;
-	return 0;
+	return level_open_shape(levels, &like, want->match, out);
 }
 
 /** Compute the fixed bits again: rules that have gone may have kept bits from being fixed. */
@@ -301,6 +324,21 @@ level_join_wider(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
 	return ret;
 }
 
+/** Make the level of the shape right for the rule; a shape for which there is none goes.
+ * @param apply and @param sticky_stay as below */
+static int
+level_settle(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
+	const struct mdv_flow_match *match, bool apply, bool sticky_stay)
+{
+	int ret = 0;
+
+	if (shape->level < 0 || mdv_flow_shape_is_wider(shape, match))
+		ret = level_join_wider(levels, shape, match, apply, sticky_stay);
+	if (shape->nb_rules == 0 && (ret != 0 || !apply))
+		level_remove_shape(levels, shape);
+	return ret;
+}
+
 /**
  * @param apply false: find out only, and change nothing
  * @param sticky_stay as in struct mdv_flow_levels
@@ -312,15 +350,42 @@ level_join(struct mdv_flow_levels *levels, const struct mdv_flow_level_want *wan
 	struct mdv_flow_shape *shape;
 	int ret = level_get_shape(levels, want, rule, &shape);
 
-	if (ret != 0)
-		return ret;
-	if (shape->level < 0 || mdv_flow_shape_is_wider(shape, want->match))
-		ret = level_join_wider(levels, shape, want->match, apply, sticky_stay);
+	if (ret == 0)
+		ret = level_settle(levels, shape, want->match, apply, sticky_stay);
 	if (ret == 0 && apply)
 		rule->shape = shape;
-	else if (shape->nb_rules == 0)
-		level_remove_shape(levels, shape);
 	return ret;
+}
+
+static void
+level_enter_shape(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape,
+	struct mdv_flow_level_rule *rule)
+{
+	rule->shape = shape;
+	TAILQ_INSERT_TAIL(&shape->rules, rule, next);
+	shape->nb_rules++;
+	mdv_flow_slots_count(levels, shape, 1);
+}
+
+/** Remove a shape that has a level and no rules. */
+static void
+level_close_shape(struct mdv_flow_levels *levels, struct mdv_flow_shape *shape)
+{
+	mdv_flow_slots_leave(levels, shape);
+	level_remove_shape(levels, shape);
+}
+
+/** The shape goes with its last rule. */
+static void
+level_leave_shape(struct mdv_flow_levels *levels, struct mdv_flow_level_rule *rule)
+{
+	struct mdv_flow_shape *shape = rule->shape;
+
+	TAILQ_REMOVE(&shape->rules, rule, next);
+	rule->shape = NULL;
+	mdv_flow_slots_count(levels, shape, -1);
+	if (--shape->nb_rules == 0)
+		level_close_shape(levels, shape);
 }
 
 int
@@ -344,11 +409,9 @@ mdv_flow_level_add(struct mdv_flow_levels *levels, const struct mdv_flow_level_w
 	if (2 * levels->nb_rules >= levels->nb_buckets)
 		level_grow(levels);
 	level_link(&levels->buckets[rule->hash & (levels->nb_buckets - 1)], rule);
-	TAILQ_INSERT_TAIL(&rule->shape->rules, rule, next);
-	rule->shape->nb_rules++;
+	level_enter_shape(levels, rule->shape, rule);
 	levels->recent = rule->shape;
 	levels->nb_rules++;
-	mdv_flow_slots_count(levels, rule->shape, 1);
 	return 0;
 }
 
@@ -361,25 +424,100 @@ mdv_flow_level_check(
 	return level_join(levels, want, &rule, false, sticky_stay);
 }
 
+/** Put a taking rule into the level of another shape, alone. */
+static int
+level_move_one(struct mdv_flow_levels *levels, struct mdv_flow_level_rule *rule, uint8_t level)
+{
+	struct mdv_flow_level_rule *const behind = TAILQ_NEXT(rule, next);
+	struct mdv_flow_shape *shape = rule->shape, alone = *shape;
+	int ret;
+
+	if (shape->level == level)
+		return 0;
+	TAILQ_REMOVE(&shape->rules, rule, next);
+	TAILQ_INIT(&alone.rules);
+	TAILQ_INSERT_TAIL(&alone.rules, rule, next);
+	alone.nb_rules = 1;
+	ret = levels->move(levels->context, &alone, level);
+	levels->nb_moved += ret == 0 ? 1 : 0;
+	if (behind != NULL)
+		TAILQ_INSERT_BEFORE(behind, rule, next);
+	else
+		TAILQ_INSERT_TAIL(&shape->rules, rule, next);
+	return ret;
+}
+
+/** @return 0, or a negative errno: the rule stays at its rank */
+static int
+level_move_up(struct mdv_flow_levels *levels, struct mdv_flow_level_rule *rule, uint32_t rank)
+{
+	struct mdv_flow_shape *shape, like = *rule->shape;
+	struct mdv_flow_match match;
+	int ret;
+
+	mdv_flow_key_unpack(&rule->match, &match);
+	like.rank = rank;
+	like.turn = 0;
+	like.nb_rules = 0;
+	like.level = -1;
+	ret = level_open_shape(levels, &like, &match, &shape);
+	if (ret == 0)
+		ret = level_settle(levels, shape, &match, true, levels->sticky_stay);
+	if (ret != 0)
+		return ret;
+	ret = level_move_one(levels, rule, shape->level);
+	if (ret == 0) {
+		level_leave_shape(levels, rule);
+		level_enter_shape(levels, shape, rule);
+	} else if (shape->nb_rules == 0) {
+		level_close_shape(levels, shape);
+	}
+	return ret;
+}
+
+/**
+ * After a rule has gone, those behind it of the same match move up. An application that replaces
+ * rules, each new one there before the old one goes, would need more and more levels otherwise.
+ */
+static void
+level_close_ranks(struct mdv_flow_levels *levels, uint64_t hash, const struct mdv_flow_shape *gone,
+	const struct mdv_flow_match *match)
+{
+	for (uint32_t rank = gone->rank;; rank++) {
+		struct mdv_flow_level_rule *next =
+			level_find_equal(levels, hash, gone, match, rank);
+
+		if (next == NULL || next->shape->rank == rank ||
+			(next->shape->multi_dest && levels->sticky_stay) ||
+			level_move_up(levels, next, rank) != 0)
+			return;
+	}
+}
+
 void
 mdv_flow_level_del(struct mdv_flow_levels *levels, struct mdv_flow_level_rule *rule)
 {
-	struct mdv_flow_shape *shape = rule->shape;
+	const struct mdv_flow_shape *shape = rule->shape;
+	struct mdv_flow_shape gone;
+	struct mdv_flow_match match;
+	bool ranked;
 
 	if (shape == NULL)
 		return;
+	/* Copies have no order among them. */
+	ranked = levels->nb_ranked != 0 && !shape->copies;
+	if (ranked) {
+		gone = *shape;
+		mdv_flow_key_unpack(&rule->match, &match);
+	}
 	*rule->link = rule->chain;
 	if (rule->chain != NULL)
 		rule->chain->link = rule->link;
-	TAILQ_REMOVE(&shape->rules, rule, next);
-	mdv_flow_slots_count(levels, shape, -1);
-	rule->shape = NULL;
+	level_leave_shape(levels, rule);
 	mdv_flow_key_packed_free(&rule->match);
 	levels->nb_rules--;
-	if (--shape->nb_rules != 0)
-		return;
-	mdv_flow_slots_leave(levels, shape);
-	level_remove_shape(levels, shape);
+	if (ranked)
+		level_close_ranks(levels, rule->hash, &gone, &match);
 }
 
 void

@@ -104,8 +104,8 @@ struct mdv_flow_shape {
 	uint32_t nb_rules;
 	uint8_t nb_masks, nb_entries, depth;
 	bool copies, multi_dest, modifies;
-	uint8_t rank; /**< how many older rules of the same match stand before each of its rules */
-	uint8_t turn; /**< 1: its rules were put beside others of their rank */
+	uint8_t turn;  /**< 1: its rules were put beside others of their rank */
+	uint32_t rank; /**< before each of its rules stand those of its match and of lesser ranks */
 	uint16_t spill; /**< how many shapes that equal it but for this could not take its rules */
 	int8_t level;   /**< -1: none yet */
 	int8_t target, earliest, latest; /**< used while levels are laid out */
@@ -134,6 +134,7 @@ struct mdv_flow_levels {
 	uint32_t entries; /**< of a table */
 	struct mdv_flow_shapes shapes;
 	uint32_t nb_shapes, nb_rules, nb_buckets;
+	uint32_t nb_ranked;            /**< shapes of a rank above 0 */
 	struct mdv_flow_shape *recent; /**< of the last rule that came; NULL: it has gone */
 	uint64_t age, nb_moved;        /**< nb_moved: rules moved so far */
 	struct mdv_flow_level_rule **buckets;
@@ -170,7 +171,7 @@ mdv_flow_level_prefetch_del(const struct mdv_flow_level_rule *rule)
  */
 int mdv_flow_level_check(
 	struct mdv_flow_levels *levels, const struct mdv_flow_level_want *want, bool sticky_stay);
-/** Remove a rule that has left the device. */
+/** Remove a rule that has left the device. Younger rules of its match move up, if they can. */
 void mdv_flow_level_del(struct mdv_flow_levels *levels, struct mdv_flow_level_rule *rule);
 /** Give the place of @p from to @p to, which has none yet; @p from has none afterwards. */
 void mdv_flow_level_rename(struct mdv_flow_level_rule *from, struct mdv_flow_level_rule *to);
