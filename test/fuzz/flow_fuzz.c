@@ -239,8 +239,7 @@ step_flush(void)
 {
 	CHECK(mdv_flow_ops.flush(&fake.dev, NULL) == 0);
 	for (unsigned int i = 0; i < MAX_RULES; i++)
-		if (!life.rules[i].waits)
-			life.rules[i].flow = NULL;
+		life.rules[i] = (struct life_rule){ .flow = NULL };
 	CHECK(fake.nb_counters == 0);
 	CHECK(TAILQ_EMPTY(&fake.port.flow->rules));
 }
