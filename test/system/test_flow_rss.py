@@ -162,6 +162,9 @@ def test_the_port_hashes_by_outer_headers(tmp_path):
     with Rig(tmp_path, [f"--rx-offloads={RX_RSS_HASH:#x}", "--rss-udp"], 4) as rig:
         answer = rig.pmd.cmd("port config all rss level-outer")
         assert "rror" not in answer and "modified" not in answer, answer
+        # testpmd's rules have the port's types, if none are typed.
+        rig.pmd.flow("ingress pattern eth / ipv4 / end actions rss queues 0 1 2 3 end / end")
+        rig.pmd.cmd("flow flush 0")
         check(rig.pmd, rig.deliver(*frames_of(made)), fields_of(made))
         assert "modified RSS hash function based on hardware support" in rig.pmd.cmd("port config all rss level-inner")
         check(rig.pmd, rig.deliver(*frames_of(made)), fields_of(made))

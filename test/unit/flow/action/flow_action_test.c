@@ -55,6 +55,15 @@ static const struct rte_flow_action_rss rss_null_key = {
 	.key_len = 40, .queue_num = 1, .queue = queues };
 static const struct rte_flow_action_rss rss_types = {
 	.types = RTE_ETH_RSS_NONFRAG_IPV4_TCP, .queue_num = 1, .queue = queues };
+static const struct rte_flow_action_rss rss_outermost = {
+	.types = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_LEVEL_OUTERMOST, .queue_num = 4,
+	.queue = queues };
+static const struct rte_flow_action_rss rss_only_outermost = { .level = 1,
+	.types = RTE_ETH_RSS_LEVEL_OUTERMOST, .queue_num = 4, .queue = queues };
+static const struct rte_flow_action_rss rss_innermost = {
+	.types = RTE_ETH_RSS_LEVEL_INNERMOST, .queue_num = 4, .queue = queues };
+static const struct rte_flow_action_rss rss_both_levels = { .level = 2,
+	.types = RTE_ETH_RSS_LEVEL_OUTERMOST, .queue_num = 4, .queue = queues };
 static const struct rte_flow_action_rss rss_no_queues = { .queue = queues };
 static const struct rte_flow_action_rss rss_null_queues = { .queue_num = 1 };
 static const struct rte_flow_action_rss rss_many = { .queue_num = 9, .queue = queues };
@@ -84,6 +93,12 @@ static const struct effect {
 		  true, true } },
 	{ ACTIONS(ACTION_CONF(RSS, &rss_default)),
 		{ MDV_FLOW_ACTION_QUEUES, queues, 3, RTE_ETH_RSS_IP, port_key, 0, false, false } },
+	/* Types as dev_info has them. */
+	{ ACTIONS(ACTION_CONF(RSS, &rss_outermost)),
+		{ MDV_FLOW_ACTION_QUEUES, queues, 4, RTE_ETH_RSS_NONFRAG_IPV4_UDP, port_key, 0,
+		  false, false } },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_only_outermost)),
+		{ MDV_FLOW_ACTION_QUEUES, queues, 4, RTE_ETH_RSS_IP, port_key, 0, false, false } },
 	{ ACTIONS(ACTION_CONF(RSS, &rss_symmetric_key)),
 		{ MDV_FLOW_ACTION_QUEUES, queues, 1, RTE_ETH_RSS_IP, repeated_key, 0, false,
 		  false } },
@@ -139,6 +154,8 @@ static const struct refusal {
 	{ ACTIONS(ACTION_CONF(RSS, &rss_null_key)), EINVAL, CONF, 0,
 		"RSS key of 40 bytes at NULL: " },
 	{ ACTIONS(ACTION_CONF(RSS, &rss_types)), ENOTSUP, CONF, 0, "RSS types 0x10: " },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_innermost)), ENOTSUP, CONF, 0, "RSS types 0x8000000000000: " },
+	{ ACTIONS(ACTION_CONF(RSS, &rss_both_levels)), ENOTSUP, CONF, 0, "RSS types 0x4000000000000: " },
 	{ ACTIONS(ACTION_CONF(RSS, &rss_no_queues)), EINVAL, CONF, 0, "RSS queues: there are none" },
 	{ ACTIONS(ACTION_CONF(RSS, &rss_null_queues)), EINVAL, CONF, 0,
 		"RSS queues: there are none" },

@@ -128,11 +128,22 @@ action_default_key(const struct mdv_flow_action_env *env, const struct rte_flow_
 								      : env->rss_key;
 }
 
+/** @return the types that a rule may ask for: as ethdev has them in flow_type_rss_offloads, which
+ * say of the level what level 0 and 1 say. */
+static uint64_t
+action_rss_types(const struct mdv_flow_action_env *env, const struct rte_flow_action_rss *conf)
+{
+	return conf->level == MDV_FLOW_ACTION_LEVEL_INNER
+		? env->rss_types
+		: env->rss_types | RTE_ETH_RSS_LEVEL_OUTERMOST;
+}
+
 static int
 action_check_rss(struct mdv_flow_action_state *state, const struct rte_flow_action *action)
 {
 	const struct rte_flow_action_rss *conf = action->conf;
 	const struct mdv_flow_action_env *env = state->env;
+	const uint64_t others = conf->types & ~action_rss_types(env, conf);
 	struct rte_flow_error *error = state->error;
 	const enum rte_flow_error_type type = RTE_FLOW_ERROR_TYPE_ACTION_CONF;
 
@@ -140,11 +151,11 @@ action_check_rss(struct mdv_flow_action_state *state, const struct rte_flow_acti
 		return mdv_flow_error_set(error, ENOTSUP, type, conf,
 			"RSS level %u: the device looks into one tunnel; use level 2 for its inner headers, 0 or 1 for the outer ones",
 			conf->level);
-	if ((conf->types & ~env->rss_types) != 0)
+	if (others != 0)
 		return mdv_flow_error_set(error, ENOTSUP, type, conf,
 			"RSS types 0x%" PRIx64
 			": the device cannot hash by them; it can by 0x%" PRIx64,
-			conf->types & ~env->rss_types, env->rss_types);
+			others, env->rss_types);
 	if (conf->queue_num == 0 || conf->queue == NULL)
 		return mdv_flow_error_set(
 			error, EINVAL, type, conf, "RSS queues: there are none; name at least one");
@@ -159,6 +170,7 @@ int
 mdv_flow_action_apply_rss(struct mdv_flow_action_state *state, const struct rte_flow_action *action)
 {
 	const struct rte_flow_action_rss *conf = action->conf;
+	const uint64_t types = conf->types & ~RTE_ETH_RSS_LEVEL_MASK;
 	int ret = action_check_hash(state, conf);
 
 	if (ret == 0)
@@ -181,8 +193,7 @@ mdv_flow_action_apply_rss(struct mdv_flow_action_state *state, const struct rte_
 	state->out->queues = conf->queue;
 	state->out->nb_queues = conf->queue_num;
 	/* Types 0 asks for the driver's choice, not for no RSS (rte_flow.rst, Action: RSS). */
-	state->out->rss_types =
-		conf->types != 0 ? conf->types : RTE_ETH_RSS_IP & state->env->rss_types;
+	state->out->rss_types = types != 0 ? types : RTE_ETH_RSS_IP & state->env->rss_types;
 	state->out->rss_key = conf->key_len != 0 ? conf->key : action_default_key(state->env, conf);
 	state->out->inner = conf->level == MDV_FLOW_ACTION_LEVEL_INNER ? conf : NULL;
 	return 0;
