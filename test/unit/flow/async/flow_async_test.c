@@ -147,8 +147,7 @@ test_configure(void **state)
 		{ { .nb_meters = 2 }, 1, 1, -ENOTSUP, "2 meters: the port has 0" },
 		{ { .nb_conn_tracks = 3 }, 1, 1, -ENOTSUP, "3 connection trackings: the port" },
 		{ { .flags = 3 }, 1, 1, -ENOTSUP, "2 unknown flags" },
-		{ { 0 }, 1, 0, -ENOTSUP, "flow queue 0 of size 0: a queue holds 1 to 32768" },
-		{ { 0 }, 1, 32769, -ENOTSUP, "flow queue 0 of size 32769" },
+		{ { 0 }, 1, 32769, -ENOTSUP, "flow queue 0 of size 32769: a queue holds 32768" },
 	};
 	/* clang-format on */
 	const struct rte_flow_queue_attr *none[] = { NULL };
@@ -179,6 +178,23 @@ test_configure(void **state)
 	assert_int_equal(mdv_flow_async_push(&fake.dev, 3, NULL), 0);
 	assert_int_equal(configure(2, 4), 0);
 	assert_int_equal(mdv_flow_async_push(&fake.dev, 3, NULL), -EINVAL);
+	tear_down();
+}
+
+/** Size 0 is the driver's choice. */
+static void
+test_default_size(void **state)
+{
+	unsigned int nb = 0;
+
+	(void)state;
+	fake_init_flow();
+	assert_int_equal(configure(1, 0), 0);
+	make_table(2000);
+	while (give(0, &later, nb, NULL) != NULL)
+		nb++;
+	assert_int_equal(rte_errno, EAGAIN);
+	assert_int_equal(nb, 1024);
 	tear_down();
 }
 
@@ -627,6 +643,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_info),
 		cmocka_unit_test(test_configure),
+		cmocka_unit_test(test_default_size),
 		cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_like_others),
 		cmocka_unit_test(test_full),

@@ -26,7 +26,7 @@ mdv_flow_async_info(struct rte_eth_dev *dev, struct rte_flow_port_info *port_inf
 	(void)error;
 	memset(port_info, 0, sizeof(*port_info));
 	port_info->max_nb_queues = MDV_FLOW_ASYNC_QUEUES;
-	/* Verbs does not report their number: one for each rule that the tables can hold. */
+	/* Verbs does not report the number of counters: one for each rule that the tables hold. */
 	port_info->max_nb_counters = mdv_port(dev)->flow->nb_priorities * ASYNC_TABLE_RULES;
 	port_info->supported_flags = RTE_FLOW_PORT_FLAG_STRICT_QUEUE;
 	if (queue_info != NULL)
@@ -71,10 +71,10 @@ async_check_sizes(uint16_t nb_queues, const struct rte_flow_queue_attr *queue_at
 		if (queue_attr[i] == NULL)
 			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
 				NULL, "flow queue %u has no attributes; give its size", i);
-		if (queue_attr[i]->size == 0 || queue_attr[i]->size > MDV_FLOW_ASYNC_SIZE)
+		if (queue_attr[i]->size > MDV_FLOW_ASYNC_SIZE)
 			return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
 				queue_attr[i],
-				"flow queue %u of size %u: a queue holds 1 to %u operations", i,
+				"flow queue %u of size %u: a queue holds %u operations at most", i,
 				queue_attr[i]->size, MDV_FLOW_ASYNC_SIZE);
 	}
 	return 0;
@@ -111,14 +111,16 @@ async_make_queues(uint16_t nb, const struct rte_flow_queue_attr *queue_attr[])
 	struct mdv_flow_queue **queues = calloc(nb + 1, sizeof(*queues));
 
 	for (unsigned int i = 0; queues != NULL && i < nb; i++) {
-		uint32_t slots = rte_align32pow2(queue_attr[i]->size);
+		const uint32_t asked = queue_attr[i]->size;
+		const uint32_t size = asked != 0 ? asked : MDV_FLOW_ASYNC_DEFAULT;
+		const uint32_t slots = rte_align32pow2(size);
 
 		queues[i] = calloc(1, sizeof(*queues[i]) + slots * sizeof(queues[i]->ops[0]));
 		if (queues[i] == NULL) {
 			async_free_queues(queues, i);
 			return NULL;
 		}
-		queues[i]->size = queue_attr[i]->size;
+		queues[i]->size = size;
 		queues[i]->mask = slots - 1;
 	}
 	return queues;

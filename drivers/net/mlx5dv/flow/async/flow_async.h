@@ -25,8 +25,10 @@ struct mdv_port;
 
 /** Flow queues of a port: one for each lcore. */
 #define MDV_FLOW_ASYNC_QUEUES RTE_MAX_LCORE
-/** Operations of a queue that are not pulled yet. */
-#define MDV_FLOW_ASYNC_SIZE 32768
+/** Operations of a queue that are not pulled yet: at most, and of a queue of size 0, which stands
+ * for the driver's choice (rte_flow.h, struct rte_flow_queue_attr). */
+#define MDV_FLOW_ASYNC_SIZE    32768
+#define MDV_FLOW_ASYNC_DEFAULT 1024
 
 enum mdv_flow_async_what {
 	MDV_FLOW_ASYNC_CREATE,
