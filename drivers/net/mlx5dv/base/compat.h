@@ -16,6 +16,9 @@
 /** rte_flow has lists of indirect actions, rules by index, queries that update, and others. */
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
 #define MDV_COMPAT_FLOW_LISTS
+#define MDV_COMPAT_FLOW_QUOTAS(attr) ((attr)->nb_quotas)
+#else
+#define MDV_COMPAT_FLOW_QUOTAS(attr) 0
 #endif
 
 /** Asynchronous flow operations have a table of their own, rte_flow_fp_ops; tables are resized. */

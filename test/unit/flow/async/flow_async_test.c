@@ -146,6 +146,9 @@ test_configure(void **state)
 		{ { .nb_aging_objects = 1 }, 1, 1, -ENOTSUP, "1 aging objects: the port has 0" },
 		{ { .nb_meters = 2 }, 1, 1, -ENOTSUP, "2 meters: the port has 0" },
 		{ { .nb_conn_tracks = 3 }, 1, 1, -ENOTSUP, "3 connection trackings: the port" },
+#ifdef MDV_COMPAT_FLOW_LISTS
+		{ { .nb_quotas = 4 }, 1, 1, -ENOTSUP, "4 quotas: the port has 0" },
+#endif
 		{ { .flags = 3 }, 1, 1, -ENOTSUP, "2 unknown flags" },
 		{ { 0 }, 1, 32769, -ENOTSUP, "flow queue 0 of size 32769: a queue holds 32768" },
 	};

@@ -16,9 +16,6 @@
 #include "flow_table.h"
 #include "state/port.h"
 
-/** Entries of one table in the device: drivers/infiniband/hw/mlx5/fs.c MLX5_FS_MAX_ENTRIES. */
-#define ASYNC_TABLE_RULES 65536
-
 int
 mdv_flow_async_info(struct rte_eth_dev *dev, struct rte_flow_port_info *port_info,
 	struct rte_flow_queue_info *queue_info, struct rte_flow_error *error)
@@ -27,7 +24,7 @@ mdv_flow_async_info(struct rte_eth_dev *dev, struct rte_flow_port_info *port_inf
 	memset(port_info, 0, sizeof(*port_info));
 	port_info->max_nb_queues = MDV_FLOW_ASYNC_QUEUES;
 	/* Verbs does not report the number of counters: one for each rule that the tables hold. */
-	port_info->max_nb_counters = mdv_port(dev)->flow->nb_priorities * ASYNC_TABLE_RULES;
+	port_info->max_nb_counters = mdv_port(dev)->flow->nb_priorities * MDV_FLOW_LEVEL_ENTRIES;
 	port_info->supported_flags = RTE_FLOW_PORT_FLAG_STRICT_QUEUE;
 	if (queue_info != NULL)
 		queue_info->max_size = MDV_FLOW_ASYNC_SIZE;
@@ -52,6 +49,7 @@ async_check_resources(struct rte_eth_dev *dev, const struct rte_flow_port_attr *
 		{ "aging objects", attr->nb_aging_objects, info.max_nb_aging_objects },
 		{ "meters", attr->nb_meters, info.max_nb_meters },
 		{ "connection trackings", attr->nb_conn_tracks, info.max_nb_conn_tracks },
+		{ "quotas", MDV_COMPAT_FLOW_QUOTAS(attr), 0 },
 		{ "unknown flags", attr->flags & ~info.supported_flags, 0 },
 	};
 
