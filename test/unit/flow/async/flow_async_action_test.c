@@ -221,6 +221,50 @@ test_indirect_template(void **state)
 	tear_down();
 }
 
+/** The mask of an INDIRECT has the action's own type (rte_flow.h,
+ * rte_flow_actions_template_create()), from which it is known without a handle. */
+static void
+test_indirect_template_by_type(void **state)
+{
+	static const struct rte_flow_action_count any;
+	const struct rte_flow_template_table_attr attr = { .flow_attr = { .ingress = 1 },
+		.nb_flows = 9 };
+	const struct rte_flow_pattern_template_attr pattern_attr = { .ingress = 1 };
+	const struct rte_flow_item pattern[] = { ITEM(IPV4), ITEM(END) };
+	struct rte_flow_action list[] = { ACTION(INDIRECT), ACTION(INDIRECT), ACTION(END) };
+	struct rte_flow_action given[] = { ACTION(INDIRECT), ACTION(INDIRECT), ACTION(END) };
+	const struct rte_flow_action masks[] = { ACTION_CONF(COUNT, &any), ACTION(QUEUE),
+		ACTION(END) };
+	const struct rte_flow_action twice[] = { ACTION(COUNT), ACTION(COUNT), ACTION(END) };
+	const struct rte_flow_action never[] = { ACTION(COUNT), ACTION(PASSTHRU), ACTION(END) };
+	struct rte_flow_pattern_template *form;
+	struct rte_flow_actions_template *template;
+	struct rte_flow_template_table *table;
+	struct rte_flow_error error;
+
+	(void)state;
+	set_up();
+	assert_null(mdv_flow_ops.actions_template_create(
+		&fake.dev, &actions_attr, list, twice, &error));
+	assert_ptr_equal(error.cause, &list[1]);
+	assert_null(mdv_flow_ops.actions_template_create(
+		&fake.dev, &actions_attr, list, never, &error));
+	assert_ptr_equal(error.cause, &never[1]);
+	list[0].conf = share(&now, &count);
+	given[1].conf = share(&now, &to_2);
+	template =
+		mdv_flow_ops.actions_template_create(&fake.dev, &actions_attr, list, masks, NULL);
+	form = mdv_flow_ops.pattern_template_create(&fake.dev, &pattern_attr, pattern, NULL);
+	assert_true(template != NULL && form != NULL);
+	table = mdv_flow_ops.template_table_create(&fake.dev, &attr, &form, 1, &template, 1, NULL);
+	assert_non_null(table);
+	assert_non_null(
+		mdv_flow_async_create(&fake.dev, 1, &now, table, pattern, 0, given, 0, NULL, NULL));
+	assert_int_equal(queue_at(0), 2);
+	assert_non_null(fake_flow_at(0)->counters);
+	tear_down();
+}
+
 /** A rule that an update before it in the queue makes impossible is refused when it is done, which
  * is when it is given. The cause is what the application gave, and not the copy that goes. */
 static void
@@ -264,6 +308,7 @@ main(void)
 		cmocka_unit_test(test_indirect),
 		cmocka_unit_test(test_indirect_refused),
 		cmocka_unit_test(test_indirect_template),
+		cmocka_unit_test(test_indirect_template_by_type),
 		cmocka_unit_test(test_refused_by_update),
 	};
 

@@ -361,11 +361,33 @@ template_blame_trial(const struct template_trial *trial, const struct rte_flow_a
 			error->cause = &actions[i];
 }
 
+/** @return whether the mask is of the action. That of an INDIRECT has the type of what is shared
+ * (rte_flow.h, rte_flow_actions_template_create()), or is INDIRECT as well. */
+static bool
+template_is_mask_of(const struct rte_flow_action *mask, const struct rte_flow_action *action)
+{
+	return mask->type == action->type ||
+		(action->type == RTE_FLOW_ACTION_TYPE_INDIRECT &&
+			mdv_flow_indirect_is_kind(mask->type));
+}
+
+/** @return the type of an action in a trial: an INDIRECT without a handle is of its mask's. */
+static enum rte_flow_action_type
+template_trial_type(const struct rte_flow_action actions[], const struct rte_flow_action masks[],
+	unsigned int i)
+{
+	return actions[i].type == RTE_FLOW_ACTION_TYPE_INDIRECT && actions[i].conf == NULL &&
+			masks != NULL
+		? masks[i].type
+		: actions[i].type;
+}
+
 /** Check actions by trial, on a port with any number of queues: the queues of later rules are
  * unknown. */
 static int
 template_try_actions(struct mdv_port *port, const struct rte_flow_actions_template *template,
-	const struct rte_flow_action actions[], struct rte_flow_error *error)
+	const struct rte_flow_action actions[], const struct rte_flow_action masks[],
+	struct rte_flow_error *error)
 {
 	struct mdv_flow_action_env env = mdv_flow_install_env(port).actions;
 	struct mdv_flow_template_merged *merged;
@@ -379,9 +401,9 @@ template_try_actions(struct mdv_port *port, const struct rte_flow_actions_templa
 		UINT16_MAX / 2; /* unlikely to be a queue that the template has made constant */
 	merged = &trial.merged;
 	for (unsigned int i = 0; i < template->nb; i++) {
-		merged->actions[i].type = actions[i].type;
+		merged->actions[i].type = template_trial_type(actions, masks, i);
 		template_invent(&trial, i);
-		if (actions[i].type == RTE_FLOW_ACTION_TYPE_INDIRECT)
+		if (merged->actions[i].type == RTE_FLOW_ACTION_TYPE_INDIRECT)
 			merged->actions[i].conf = actions[i].conf;
 		else if (template->fixed[i] != 0)
 			template_take(actions[i].type, template->fixed[i], actions[i].conf,
@@ -406,20 +428,20 @@ template_read_masks(struct rte_flow_actions_template *template,
 	const struct template_field *row;
 
 	for (unsigned int i = 0; masks != NULL && i + 1 < template->nb; i++) {
-		if (masks[i].type != actions[i].type)
+		if (!template_is_mask_of(&masks[i], &actions[i]))
 			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
 				&masks[i],
 				"mask %u is of another action than the template; give them in the same order",
 				i);
 		if (masks[i].conf == NULL)
 			continue;
-		row = template_find_field(masks[i].type);
+		row = template_find_field(actions[i].type);
 		if (row != NULL && row->bit == 0)
 			return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 				&masks[i],
 				"%s: a template cannot hold what it does; leave its mask without a configuration and give that with each rule",
-				mdv_flow_action_name(masks[i].type));
-		template->fixed[i] = template_fixed(masks[i].type, masks[i].conf);
+				mdv_flow_action_name(actions[i].type));
+		template->fixed[i] = template_fixed(actions[i].type, masks[i].conf);
 		if (template->fixed[i] != 0 && actions[i].conf == NULL)
 			return mdv_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 				&actions[i],
@@ -476,7 +498,7 @@ mdv_flow_template_make_actions(struct mdv_port *port,
 	}
 	template->nb = nb;
 	if (template_read_masks(template, actions, masks, error) != 0 ||
-		template_try_actions(port, template, actions, error) != 0 ||
+		template_try_actions(port, template, actions, masks, error) != 0 ||
 		template_keep_actions(template, actions, error) != 0) {
 		free(template);
 		return NULL;

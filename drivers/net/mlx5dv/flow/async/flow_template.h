@@ -8,9 +8,10 @@
  *     a rule's           eth / ipv4 / udp dst spec 53            specs
  *                        queue index 1 / mark                    confs
  *
- * An item without a mask matches the protocol only, or nothing if the template is relaxed. INDIRECT
- * has a handle in the template, which shows its kind; with a mask all rules use that handle. No
- * object of the device is made here; a merged rule then takes the way of all rules.
+ * An item without a mask matches the protocol only, or nothing if the template is relaxed. The kind
+ * of an INDIRECT is the type of its mask, or shown by a handle; with a configuration in the mask
+ * all rules use that handle. No object of the device is made here; a merged rule then takes the way
+ * of all rules.
  */
 #ifndef MDV_FLOW_TEMPLATE_H
 #define MDV_FLOW_TEMPLATE_H

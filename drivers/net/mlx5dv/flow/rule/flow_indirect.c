@@ -107,12 +107,20 @@ mdv_flow_indirect_put(const struct rte_flow_action list[])
 	indirect_add_rule(list, -1);
 }
 
+bool
+mdv_flow_indirect_is_kind(enum rte_flow_action_type type)
+{
+	for (unsigned int i = 0; i < RTE_DIM(indirect_kinds); i++)
+		if (indirect_kinds[i] == type)
+			return true;
+	return false;
+}
+
 static int
 indirect_check_kind(const struct rte_flow_action *action, struct rte_flow_error *error)
 {
-	for (unsigned int i = 0; i < RTE_DIM(indirect_kinds); i++)
-		if (indirect_kinds[i] == action->type)
-			return 0;
+	if (mdv_flow_indirect_is_kind(action->type))
+		return 0;
 	return mdv_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
 		"indirect %s: rules cannot share it; they can share COUNT, RSS, QUEUE, MARK, FLAG and DROP",
 		mdv_flow_action_name(action->type));

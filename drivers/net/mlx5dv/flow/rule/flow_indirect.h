@@ -39,6 +39,8 @@ struct mdv_flow_indirect {
 /** Free all handles; at close, when no rule is left. */
 void mdv_flow_indirect_fini(struct mdv_flow_indirect *indirect);
 
+/** @return whether rules can share an action of the type. */
+bool mdv_flow_indirect_is_kind(enum rte_flow_action_type type);
 /** @return whether @p list, which may be NULL, has an INDIRECT. */
 bool mdv_flow_indirect_is_in(const struct rte_flow_action list[]);
 /** Check that @p handle is the port's. @return 0 or -ENOENT, @p error filled */
