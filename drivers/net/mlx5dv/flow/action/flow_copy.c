@@ -204,6 +204,7 @@ image_add_actions(
 			continue;
 		image->confs[image->nb_confs++] = (struct mdv_flow_copy_conf){
 			.at = (const uint8_t *)action->conf - (const uint8_t *)written,
+			.kept_at = image->conf_bytes,
 			.bytes = bytes,
 			.action = i,
 		};
@@ -287,10 +288,8 @@ mdv_flow_copy_keep_confs(const struct mdv_flow_copy_image *image,
 {
 	const struct mdv_flow_copy_conf *conf = image->confs;
 
-	for (; conf < &image->confs[image->nb_confs]; conf++) {
-		copy_conf(to, actions[conf->action].conf, conf->bytes);
-		to += copy_room(conf->bytes);
-	}
+	for (; conf < &image->confs[image->nb_confs]; conf++)
+		copy_conf(to + conf->kept_at, actions[conf->action].conf, conf->bytes);
 }
 
 bool
@@ -303,9 +302,8 @@ mdv_flow_copy_has_confs(const struct mdv_flow_copy_image *image,
 		const uint8_t *given = actions[conf->action].conf;
 
 		for (unsigned int i = 0; i < conf->bytes; i++)
-			if (given[i] != confs[i])
+			if (given[i] != confs[conf->kept_at + i])
 				return false;
-		confs += copy_room(conf->bytes);
 	}
 	return true;
 }
@@ -344,9 +342,7 @@ mdv_flow_copy_expand(const struct mdv_flow_copy_image *image, const uint8_t *val
 		memcpy(&room->bytes[word->at], values, sizeof(uint32_t));
 		values += sizeof(uint32_t);
 	}
-	for (; conf < &image->confs[image->nb_confs]; conf++) {
-		copy_conf(&room->bytes[conf->at], values, conf->bytes);
-		values += copy_room(conf->bytes);
-	}
+	for (; conf < &image->confs[image->nb_confs]; conf++)
+		copy_conf(&room->bytes[conf->at], values + conf->kept_at, conf->bytes);
 	return (const void *)room->bytes;
 }

@@ -50,7 +50,8 @@ struct mdv_flow_copy_word {
 
 /** The configuration of an action. */
 struct mdv_flow_copy_conf {
-	uint16_t at; /**< in the copy */
+	uint16_t at;      /**< in the copy */
+	uint16_t kept_at; /**< among the configurations that a rule keeps */
 	uint8_t bytes;
 	uint8_t action;
 };

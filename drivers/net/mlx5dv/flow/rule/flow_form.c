@@ -88,7 +88,6 @@ form_keep_actions(struct mdv_flow_form *form, const struct mdv_flow_plan_env *en
 {
 	const struct mdv_flow_copy_image *image = form->image;
 	struct mdv_flow_actions *actions = &form->plan.actions;
-	const uint8_t *own = form->confs;
 
 	form->has_confs = form->is_like && image->conf_bytes <= sizeof(form->confs);
 	if (!form->has_confs)
@@ -96,13 +95,13 @@ form_keep_actions(struct mdv_flow_form *form, const struct mdv_flow_plan_env *en
 	mdv_flow_copy_keep_confs(image, list, form->confs);
 	for (unsigned int i = 0; i < image->nb_confs; i++) {
 		const void *given = list[image->confs[i].action].conf;
+		const void *own = &form->confs[image->confs[i].kept_at];
 
 		if (actions->queues == given)
-			actions->queues = (const void *)own;
+			actions->queues = own;
 		for (unsigned int j = 0; j < actions->nb_extras; j++)
 			if (actions->extras[j] == given)
-				actions->extras[j] = (const void *)own;
-		own += RTE_ALIGN_CEIL(image->confs[i].bytes, sizeof(uint32_t));
+				actions->extras[j] = own;
 	}
 	form->nb_queues = env->actions.nb_queues;
 }
