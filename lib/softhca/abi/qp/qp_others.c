@@ -81,36 +81,27 @@ shca_qp_others_take(const struct shca_bundle *bundle, struct shca_qp_object *qp)
 	return check_others(qp);
 }
 
+#define OTHER(member) (qp->member != NULL ? &qp->member->object : NULL)
+
+static void
+add_user(const struct shca_qp_object *qp, int nb)
+{
+	struct shca_object *const others[] = { OTHER(pd), OTHER(xrcd), OTHER(send_cq),
+		OTHER(recv_cq), OTHER(rwq_ind), OTHER(srq) };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i] != NULL)
+			others[i]->nb_users += (uint32_t)nb;
+}
+
 void
 shca_qp_others_use(struct shca_qp_object *qp)
 {
-	if (qp->pd != NULL)
-		qp->pd->object.nb_users++;
-	if (qp->xrcd != NULL)
-		qp->xrcd->object.nb_users++;
-	if (qp->send_cq != NULL)
-		qp->send_cq->object.nb_users++;
-	if (qp->recv_cq != NULL)
-		qp->recv_cq->object.nb_users++;
-	if (qp->rwq_ind != NULL)
-		qp->rwq_ind->object.nb_users++;
-	if (qp->srq != NULL)
-		qp->srq->object.nb_users++;
+	add_user(qp, 1);
 }
 
 void
 shca_qp_others_leave(struct shca_qp_object *qp)
 {
-	if (qp->pd != NULL)
-		qp->pd->object.nb_users--;
-	if (qp->xrcd != NULL)
-		qp->xrcd->object.nb_users--;
-	if (qp->send_cq != NULL)
-		qp->send_cq->object.nb_users--;
-	if (qp->recv_cq != NULL)
-		qp->recv_cq->object.nb_users--;
-	if (qp->rwq_ind != NULL)
-		qp->rwq_ind->object.nb_users--;
-	if (qp->srq != NULL)
-		qp->srq->object.nb_users--;
+	add_user(qp, -1);
 }
