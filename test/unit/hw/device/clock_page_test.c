@@ -129,6 +129,16 @@ expect_real_time(struct rig *rig)
 	assert_true(ns >= before && ns <= shca_clock_real_ns());
 }
 
+/** Open a rig whose CQs ask for real time. */
+static void
+open_real_time(struct rig *rig)
+{
+	rig_init(rig);
+	rig_open(rig);
+	stamp_real_time(rig->tx.cq, true);
+	stamp_real_time(rig->rx.cq, true);
+}
+
 /** Only queues whose CQ asks for it, and only where there is such a clock. */
 static void
 test_real_time(void **state)
@@ -138,10 +148,7 @@ test_real_time(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig);
-	rig_open(&rig);
-	stamp_real_time(rig.tx.cq, true);
-	stamp_real_time(rig.rx.cq, true);
+	open_real_time(&rig);
 	assert_int_equal(shca_sq_create(rig.dev, &rig.sq_attr, &sq), -EOPNOTSUPP);
 	assert_int_equal(shca_rq_create(rig.dev, &rig.rq_attr, &rq), -EOPNOTSUPP);
 	rig.dev->conf.has_rtc = true;
@@ -158,10 +165,7 @@ test_errors_have_no_stamp(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig);
-	rig_open(&rig);
-	stamp_real_time(rig.tx.cq, true);
-	stamp_real_time(rig.rx.cq, true);
+	open_real_time(&rig);
 	rig.dev->conf.has_rtc = true;
 	shca_sq_modify(rig.sq, SHCA_QUEUE_ERROR);
 	shca_rq_modify(rig.rq, SHCA_QUEUE_ERROR);

@@ -117,6 +117,15 @@ on_event(void *owner, enum shca_event event)
 	nb_fatal += event == SHCA_EVENT_QP_FATAL;
 }
 
+/** Connect an end whose fatal events are counted. */
+static void
+connect_heard(struct end *end, enum shca_roce_type type)
+{
+	nb_fatal = 0;
+	connect_end(end, type);
+	end->qp->attr.event = on_event;
+}
+
 /** A CQ that has failed takes no completion: the queue pair that has one for it is in ERROR, and
  * its owner hears that once. One that has nothing to complete there goes on. */
 static void
@@ -125,9 +134,7 @@ a_cq_has_failed(void **state)
 	struct end end;
 
 	(void)state;
-	nb_fatal = 0;
-	connect_end(&end, SHCA_ROCE_RC);
-	end.qp->attr.event = on_event;
+	connect_heard(&end, SHCA_ROCE_RC);
 	end.record[MLX5_RCV_DBR] = htobe32(NB_WQES);
 	shca_cq_fail(end.rig.rx.cq);
 	message(&end, SHCA_BTH_WRITE_ONLY, PSN);
@@ -150,9 +157,7 @@ the_other_cq_has_failed(void **state)
 	struct end end;
 
 	(void)state;
-	nb_fatal = 0;
-	connect_end(&end, SHCA_ROCE_UC);
-	end.qp->attr.event = on_event;
+	connect_heard(&end, SHCA_ROCE_UC);
 	memcpy(end.sq_ring,
 		&(struct mlx5_wqe_ctrl_seg){
 			.opmod_idx_opcode = htobe32(MLX5_OPCODE_SEND),
