@@ -74,14 +74,18 @@ static SHCA_WIDE unsigned int
 nb_alike(const struct shca_flow_cache_line *line, const struct shca_frame *frame,
 	unsigned int nb_frames)
 {
-	const unsigned int at_once = 4;
+	const unsigned int at_once = 16;
 	unsigned int nb = 1;
 
-	/* Where there is a second one there are many. */
-	if (nb < nb_frames && shca_flow_cache_is_like(line, &frame[nb]))
-		while (nb + at_once <= nb_frames &&
-			shca_flow_cache_are_like(line, &frame[nb], at_once))
-			nb += at_once;
+	/* Where there is a second one there are many. Those that are too few for a step take it
+	 * with some of the ones before. */
+	if (nb_frames >= at_once && shca_flow_cache_is_like(line, &frame[1]))
+		for (nb = 0; nb < nb_frames; nb += at_once) {
+			if (nb > nb_frames - at_once)
+				nb = nb_frames - at_once;
+			if (!shca_flow_cache_are_like(line, &frame[nb], at_once))
+				break;
+		}
 	while (nb < nb_frames && shca_flow_cache_is_like(line, &frame[nb]))
 		nb++;
 	return nb;

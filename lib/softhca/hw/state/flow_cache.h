@@ -60,18 +60,20 @@ static inline __attribute__((always_inline)) bool
 shca_flow_cache_are_like(const struct shca_flow_cache_line *line, const struct shca_frame *frame,
 	const unsigned int nb)
 {
-	shca_wide differing = { 0 }, first, last;
+	shca_wide first_differs = { 0 }, last_differs = { 0 }, first, last;
 
 	static_assert(SHCA_FLOW_CACHE_VECTORS == 2, "they meet or overlap");
+#pragma GCC unroll 16
 	for (unsigned int i = 0; i < nb; i++) {
 		if (frame[i].length != line->length || frame[i].port != line->port)
 			return false;
 		memcpy(&first, frame[i].bytes, sizeof(first));
 		memcpy(&last, frame[i].bytes + line->last, sizeof(last));
-		differing |= (first & line->mask[0]) ^ line->value[0];
-		differing |= (last & line->mask[1]) ^ line->value[1];
+		first_differs |= first ^ line->value[0];
+		last_differs |= last ^ line->value[1];
 	}
-	return (differing[0] | differing[1] | differing[2] | differing[3]) == 0;
+	first_differs = (first_differs & line->mask[0]) | (last_differs & line->mask[1]);
+	return !shca_wide_any(&first_differs);
 }
 
 static inline bool
