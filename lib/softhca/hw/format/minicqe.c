@@ -104,24 +104,3 @@ shca_minicqe_title(const struct shca_minicqe_block *block, struct shca_cqe *titl
 	title->byte_count = htobe32(block->nb);
 	title->op_own |= SHCA_CQE_FORMAT_COMPRESSED;
 }
-
-void
-shca_minicqe_array(const struct shca_minicqe_block *block, unsigned int number,
-	uint8_t array[static SHCA_CQE_BYTES])
-{
-	unsigned int from = number * SHCA_MINI_PER_ARRAY;
-	unsigned int nb = block->nb - from;
-
-	if (nb >= SHCA_MINI_PER_ARRAY) {
-		memcpy(array, &block->mini[from], SHCA_CQE_BYTES);
-		return;
-	}
-	memset(array, 0, SHCA_CQE_BYTES);
-	memcpy(array, &block->mini[from], nb * sizeof(block->mini[0]));
-}
-
-uint32_t
-shca_minicqe_slot(unsigned int number)
-{
-	return number == 0 ? 1 : number * SHCA_MINI_PER_ARRAY;
-}

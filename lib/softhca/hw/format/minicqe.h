@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "hw/format/hw.h"
 
@@ -98,10 +99,27 @@ shca_minicqe_add_alike(struct shca_minicqe_block *block, unsigned int nb)
 }
 /** Write the title of a block of at least two completions. */
 void shca_minicqe_title(const struct shca_minicqe_block *block, struct shca_cqe *title);
+
 /** Write array @p number, whole; minis beyond the block's are 0. */
-void shca_minicqe_array(const struct shca_minicqe_block *block, unsigned int number,
-	uint8_t array[static SHCA_CQE_BYTES]);
+static inline void
+shca_minicqe_array(const struct shca_minicqe_block *block, unsigned int number,
+	uint8_t array[static SHCA_CQE_BYTES])
+{
+	const unsigned int from = number * SHCA_MINI_PER_ARRAY, nb = block->nb - from;
+
+	if (nb >= SHCA_MINI_PER_ARRAY) {
+		memcpy(array, &block->mini[from], SHCA_CQE_BYTES);
+		return;
+	}
+	memset(array, 0, SHCA_CQE_BYTES);
+	memcpy(array, &block->mini[from], nb * sizeof(block->mini[0]));
+}
+
 /** @return the slot of array @p number, counted from the title's. */
-uint32_t shca_minicqe_slot(unsigned int number);
+static inline uint32_t
+shca_minicqe_slot(unsigned int number)
+{
+	return number == 0 ? 1 : number * SHCA_MINI_PER_ARRAY;
+}
 
 #endif /* SHCA_HW_FORMAT_MINICQE_H */

@@ -177,6 +177,7 @@ static void
 close_block(struct shca_cq *cq)
 {
 	struct shca_minicqe_block *block = cq->block;
+	uint8_t *const body = shca_cq_body(cq, cq->pi);
 	struct shca_cqe title;
 
 	if (block == NULL || block->nb == 0)
@@ -185,10 +186,10 @@ close_block(struct shca_cq *cq)
 	if (block->nb == 1) {
 		write_cqe(cq, &block->first);
 	} else {
-		for (unsigned int i = 0; i * SHCA_MINI_PER_ARRAY < block->nb; i++) {
+		/* A block does not go beyond the ring's end. */
+		for (unsigned int i = 0; i * SHCA_MINI_PER_ARRAY < block->nb; i++)
 			shca_minicqe_array(
-				block, i, shca_cq_body(cq, cq->pi + shca_minicqe_slot(i)));
-		}
+				block, i, body + shca_minicqe_slot(i) * (size_t)cq->attr.cqe_bytes);
 		shca_minicqe_title(block, &title);
 		write_cqe(cq, &title);
 		cq->pi += block->nb - 1u;

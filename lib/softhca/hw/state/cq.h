@@ -125,9 +125,14 @@ static inline void
 shca_cq_push_alike(struct shca_cq *cq, unsigned int nb)
 {
 	const unsigned int end = cq->block->nb + nb, per_array = SHCA_MINI_PER_ARRAY;
+	const size_t array_bytes = per_array * (size_t)cq->attr.cqe_bytes;
+	const uint8_t *const title = shca_cq_body(cq, cq->pi);
+	unsigned int i = cq->block->nb / per_array + 1;
 
-	for (unsigned int i = cq->block->nb / per_array + 1; i * per_array <= end; i++)
-		shca_prefetch_write(shca_cq_body(cq, cq->pi + i * per_array));
+	/* A block does not go beyond the ring's end. */
+	for (const uint8_t *at = title + i * array_bytes; i * per_array <= end;
+		i++, at += array_bytes)
+		shca_prefetch_write(at);
 	shca_minicqe_add_alike(cq->block, nb);
 	cq->count.packets += nb;
 }
