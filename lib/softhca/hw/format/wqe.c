@@ -10,32 +10,6 @@
 
 #define ALIGN_DS(bytes) (((bytes) + SHCA_DS_BYTES - 1) & ~(size_t)(SHCA_DS_BYTES - 1))
 
-uint8_t
-shca_wqe_ds(const uint8_t *bytes)
-{
-	struct mlx5_wqe_ctrl_seg ctrl;
-
-	memcpy(&ctrl, bytes, sizeof(ctrl));
-	return be32toh(ctrl.qpn_ds) & SHCA_CTRL_DS_MASK;
-}
-
-enum shca_ce
-shca_wqe_ce(const uint8_t *bytes)
-{
-	struct mlx5_wqe_ctrl_seg ctrl;
-
-	memcpy(&ctrl, bytes, sizeof(ctrl));
-	return ctrl.fm_ce_se >> SHCA_CTRL_CE_SHIFT & SHCA_CTRL_CE_MASK;
-}
-
-uint8_t
-shca_wqe_nb_wqebbs(uint8_t ds)
-{
-	const unsigned int ds_per_wqebb = SHCA_WQEBB_BYTES / SHCA_DS_BYTES;
-
-	return ds == 0 ? 1 : (ds + ds_per_wqebb - 1) / ds_per_wqebb;
-}
-
 void
 shca_wqe_decode_ctrl(const uint8_t *bytes, struct shca_wqe *wqe)
 {

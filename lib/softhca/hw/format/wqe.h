@@ -6,9 +6,11 @@
 #ifndef SHCA_HW_FORMAT_WQE_H
 #define SHCA_HW_FORMAT_WQE_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "hw/format/hw.h"
 #include "hw/format/opcode.h"
@@ -49,11 +51,33 @@ struct shca_wqe {
 };
 
 /** @return ds of the control segment that @p bytes (16) is. */
-uint8_t shca_wqe_ds(const uint8_t *bytes);
+static inline uint8_t
+shca_wqe_ds(const uint8_t *bytes)
+{
+	struct mlx5_wqe_ctrl_seg ctrl;
+
+	memcpy(&ctrl, bytes, sizeof(ctrl));
+	return be32toh(ctrl.qpn_ds) & SHCA_CTRL_DS_MASK;
+}
+
 /** @return when the WQE completes, by the control segment in @p bytes (16). */
-enum shca_ce shca_wqe_ce(const uint8_t *bytes);
+static inline enum shca_ce
+shca_wqe_ce(const uint8_t *bytes)
+{
+	struct mlx5_wqe_ctrl_seg ctrl;
+
+	memcpy(&ctrl, bytes, sizeof(ctrl));
+	return ctrl.fm_ce_se >> SHCA_CTRL_CE_SHIFT & SHCA_CTRL_CE_MASK;
+}
+
 /** @return how many WQEBBs a WQE of @p ds takes; 1 for a malformed 0. */
-uint8_t shca_wqe_nb_wqebbs(uint8_t ds);
+static inline uint8_t
+shca_wqe_nb_wqebbs(uint8_t ds)
+{
+	const unsigned int ds_per_wqebb = SHCA_WQEBB_BYTES / SHCA_DS_BYTES;
+
+	return ds == 0 ? 1 : (ds + ds_per_wqebb - 1) / ds_per_wqebb;
+}
 
 /** Decode the control segment alone, which @p bytes (16) starts with. */
 void shca_wqe_decode_ctrl(const uint8_t *bytes, struct shca_wqe *wqe);

@@ -280,13 +280,14 @@ finish(struct shca_sq *sq, enum shca_ce ce, uint8_t opcode, uint8_t nb_wqebbs)
 static void
 prefetch(const struct shca_sq *sq, unsigned int from, unsigned int end, uint16_t nb_posted)
 {
+	const uint8_t *const ring = sq->attr.ring;
+
 	if (end > nb_posted)
 		end = nb_posted;
-	for (unsigned int i = from; i < end; i++) {
-		uint32_t slot = (sq->ci + i) & (sq->attr.nb_wqebbs - 1);
-
-		shca_prefetch_read(sq->attr.ring + (size_t)slot * SHCA_WQEBB_BYTES);
-	}
+	if (from < end)
+		shca_prefetch_ring(ring, ring + (size_t)sq->attr.nb_wqebbs * SHCA_WQEBB_BYTES,
+			shca_sq_wqebb(sq, (uint16_t)(sq->ci + from)),
+			(size_t)(end - from) * SHCA_WQEBB_BYTES);
 }
 
 /** Prefetch the frame of segment @p number, if there is one: most regions begin at the address that
@@ -337,7 +338,7 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	uint32_t nb;
 
 	shca_touch(sq->dev, SHCA_TOUCH_SQ_RING, sq);
-	shca_sq_fetch(sq, sq->ci, 1, flat);
+	memcpy(flat, shca_sq_wqebb(sq, sq->ci), SHCA_WQEBB_BYTES);
 	nb_wqebbs = shca_wqe_nb_wqebbs(shca_wqe_ds(flat));
 	if (nb_wqebbs > nb_posted || nb_wqebbs > sq->attr.nb_wqebbs) {
 		shca_wqe_decode_ctrl(flat, &wqe);
@@ -346,7 +347,7 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	/* Prefetch the WQEs behind this one while it is executed. */
 	prefetch(sq, nb_wqebbs, 2u * nb_wqebbs, nb_posted);
 	if (nb_wqebbs > 1)
-		shca_sq_fetch(sq, sq->ci, nb_wqebbs, flat);
+		shca_sq_fetch(sq, sq->ci + 1, nb_wqebbs - 1u, flat + SHCA_WQEBB_BYTES);
 	if (shca_mpw_queue(sq, flat))
 		return finish(sq, shca_wqe_ce(flat), SHCA_OPCODE_ENHANCED_MPSW, nb_wqebbs);
 	syndrome = shca_wqe_decode(flat, (size_t)nb_wqebbs * SHCA_WQEBB_BYTES, &wqe);

@@ -86,12 +86,15 @@ shca_rq_segments(const struct shca_rq *rq, uint16_t index)
 	return shca_rq_ring_segments(shca_rq_ring_of(rq), index);
 }
 
-/** Prefetch the lines of the ring that the frames from that of WQE @p ci on need. */
+/** Prefetch the lines of the ring that the frames from that of WQE @p ci on need; no more than
+ * there are WQEs. */
 static inline void
 shca_rq_prefetch_ring(struct shca_rq_ring ring, uint16_t ci, unsigned int nb)
 {
-	for (unsigned int i = 0; i < nb; i += SHCA_RQ_PREFETCH_BUFFERS)
-		shca_prefetch_read(shca_rq_ring_segments(ring, (uint16_t)(ci + i)));
+	const size_t bytes = (ring.mask + (size_t)1) * ring.stride_bytes;
+
+	shca_prefetch_ring(ring.first, ring.first + bytes,
+		(const void *)shca_rq_ring_segments(ring, ci), (size_t)nb * ring.stride_bytes);
 }
 
 /** Prefetch the parts of ring and buffers that the frames behind that of WQE @p ci need. */

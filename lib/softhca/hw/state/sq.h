@@ -58,15 +58,25 @@ struct shca_sq {
 	struct shca_pace pace;
 };
 
+/** @return the WQEBB of index @p index. */
+static inline const uint8_t *
+shca_sq_wqebb(const struct shca_sq *sq, uint16_t index)
+{
+	return sq->attr.ring + (size_t)(index & (sq->attr.nb_wqebbs - 1)) * SHCA_WQEBB_BYTES;
+}
+
 /** Copy @p nb WQEBBs from @p index on into @p flat, around the ring's end if need be. */
 static inline void
 shca_sq_fetch(const struct shca_sq *sq, uint16_t index, unsigned int nb, uint8_t *flat)
 {
-	for (unsigned int i = 0; i < nb; i++) {
-		uint32_t slot = (index + i) & (sq->attr.nb_wqebbs - 1);
+	while (nb != 0) {
+		const unsigned int to_end = sq->attr.nb_wqebbs - (index & (sq->attr.nb_wqebbs - 1));
+		const unsigned int nb_now = nb < to_end ? nb : to_end;
 
-		memcpy(flat + (size_t)i * SHCA_WQEBB_BYTES,
-			sq->attr.ring + (size_t)slot * SHCA_WQEBB_BYTES, SHCA_WQEBB_BYTES);
+		memcpy(flat, shca_sq_wqebb(sq, index), (size_t)nb_now * SHCA_WQEBB_BYTES);
+		flat += (size_t)nb_now * SHCA_WQEBB_BYTES;
+		index += (uint16_t)nb_now;
+		nb -= nb_now;
 	}
 }
 
