@@ -52,193 +52,190 @@ is_plain_head(const struct shca_sq *sq, const uint8_t *flat)
 		!sq->dev->loopback.is_on && !shca_steering_walks_tx(sq->dev->steering);
 }
 
-/** @return whether a segment is a pointer to a frame of a length that can be sent. The top bit
- * marks an inlined one. */
+/** @return whether a segment's length, which has its top bit set if it is an inlined frame, is that
+ * of a frame that can be sent. */
 static inline bool
-is_plain_length(__be32 byte_count)
+is_plain_length(uint32_t length)
 {
-	return be32toh(byte_count) - SHCA_TX_MIN_HEADER <= SHCA_FRAME_MAX - SHCA_TX_MIN_HEADER;
+	return length - SHCA_TX_MIN_HEADER <= SHCA_FRAME_MAX - SHCA_TX_MIN_HEADER;
 }
 
 /** Prefetch the frames: most regions begin at the address that they name; a prefetch of another
- * line does no harm. @return whether all segments have one length */
+ * line does no harm. @return whether all segments point to frames of lengths that can be sent */
 static bool
-prefetch_frames(const uint8_t *flat, unsigned int nb)
-{
-	const uint8_t *const begin = segment_bytes(flat, 0), *const end = segment_bytes(flat, nb);
-	struct mlx5_wqe_data_seg segment;
-	__be32 first, differing = 0;
-
-	memcpy(&first, begin, sizeof(first));
-#pragma GCC unroll 4
-	for (const uint8_t *at = begin; at < end; at += SHCA_DS_BYTES) {
-		memcpy(&segment, at, sizeof(segment));
-		differing |= segment.byte_count ^ first;
-		shca_prefetch_read((const void *)(uintptr_t)be64toh(segment.addr));
-	}
-	return differing == 0;
-}
-
-/** @return whether all segments are pointers to frames of a length that can be sent. */
-static bool
-are_plain_segments(const uint8_t *flat, unsigned int nb)
+are_plain_segments(const uint8_t *flat, unsigned int first, unsigned int nb)
 {
 	bool all = true;
 
-	if (prefetch_frames(flat, nb))
-		return is_plain_length(segment_at(flat, 0).byte_count);
-	for (unsigned int i = 0; i < nb; i++)
-		all &= is_plain_length(segment_at(flat, i).byte_count);
+	for (unsigned int i = first; i < nb; i++) {
+		const struct mlx5_wqe_data_seg segment = segment_at(flat, i);
+
+		all &= is_plain_length(be32toh(segment.byte_count));
+		shca_prefetch_read((const void *)(uintptr_t)be64toh(segment.addr));
+	}
 	return all;
 }
 
-/** @return whether frames like those of @p like are copied with the fewest instructions. */
-static inline bool
-is_short(const struct shca_segment_like *like)
-{
-	return like->length - SHCA_TX_MIN_FRAME <= SHCA_COPY_SHORT - SHCA_TX_MIN_FRAME;
-}
-
-/** Where the frames of a WQE are, and how many of them. */
-struct frames {
-	const uint8_t *flat;
-	unsigned int first, nb;
-	uint32_t port;
+/** Frames of one WQE that lie in one region and have one length. */
+struct run {
+	struct shca_segment_like like;
+	unsigned int first, end;                         /**< segments of the WQE */
+	uint8_t *at[SHCA_WQE_MAX_BYTES / SHCA_DS_BYTES]; /**< the first one's first */
 };
 
-/** @return for how many of the frames there is room to copy a short one each. */
-static inline unsigned int
-nb_with_room(const struct shca_out_run *run, const struct frames *frames)
+/** Find where the frames are of the segment @p first and of those behind it that are like it.
+ * @return whether that one's may be read */
+static bool
+point(const struct shca_sq *sq, const uint8_t *flat, unsigned int first, unsigned int nb,
+	struct run *run)
 {
-	const unsigned int nb = frames->nb - frames->first;
-	size_t nb_rooms;
+	const struct mlx5_wqe_data_seg segment = segment_at(flat, first);
 
-	if (!shca_out_run_has_arena(run))
-		return 0;
-	nb_rooms = (size_t)(run->room_last - run->room) / SHCA_COPY_SHORT + 1;
-	return nb < nb_rooms ? nb : (unsigned int)nb_rooms;
-}
-
-/**
- * Queue frames like the one before.
- * @param copies short ones that may come back; otherwise none is a runt
- * @return how many; the next one is not like that
- */
-static inline __attribute__((always_inline)) unsigned int
-queue_alike(struct shca_out_run *out, const struct shca_segment_like *of,
-	const struct frames *frames, const bool copies)
-{
-	const struct shca_segment_like like = *of;
-	const uint8_t *at = segment_bytes(frames->flat, frames->first);
-	const uint32_t port = frames->port;
-	const unsigned int nb = copies ? nb_with_room(out, frames) : frames->nb - frames->first;
-	struct shca_frame *frame = out->frame;
-	uint8_t *room = out->room;
-	unsigned int i;
-
-	for (i = 0; i < nb; i++, at += SHCA_DS_BYTES) {
-		const uint8_t *from;
-		uint64_t offset;
-
-		if (!shca_segment_is_like(&like, at, &offset))
-			break;
-		from = like.window.start + offset;
-		if (copies) {
-			shca_copy_short(room, from, like.length);
-			from = room;
-			room += SHCA_COPY_SHORT;
-		} else {
-			shca_sq_meet_faults(from, like.length);
-		}
-		frame[i] = (struct shca_frame){ from, like.length, port };
-	}
-	out->frame += i;
-	out->room = room;
-	out->bytes += i * like.length;
-	return i;
-}
-
-/** @{ Functions of their own have all that they need in registers, where a copy, which might change
- * any memory, leaves it. */
-static SHCA_WIDE unsigned int
-copy_alike(
-	struct shca_out_run *run, const struct shca_segment_like *like, const struct frames *frames)
-{
-	return queue_alike(run, like, frames, true);
-}
-
-static __attribute__((noinline)) unsigned int
-point_alike(
-	struct shca_out_run *run, const struct shca_segment_like *like, const struct frames *frames)
-{
-	return queue_alike(run, like, frames, false);
-}
-/** @} */
-
-/**
- * The device pads runts, and copies frames that may come back, because those must not change any
- * more.
- * @return whether there was room
- */
-static inline bool
-queue_frame(struct shca_sq *sq, struct shca_out_run *run, const uint8_t *from, uint32_t length)
-{
-	if (length >= SHCA_TX_MIN_FRAME && !sq->dev->may_reflect) {
-		shca_sq_meet_faults(from, length);
-		shca_out_run_add(run, from, length, sq->port);
-		return true;
-	}
-	if (!shca_out_run_has_arena(run))
+	run->like = (struct shca_segment_like){ 0 };
+	run->first = run->end = first;
+	run->at[0] = shca_segment_look_up(&run->like, sq->dev->mem, sq->attr.pdn, &segment,
+		be32toh(segment.byte_count), false);
+	if (run->at[0] == NULL)
 		return false;
-	shca_copy(run->room, from, length);
-	if (length < SHCA_TX_MIN_FRAME)
-		length = shca_tx_pad(run->room, length);
-	shca_out_run_add(run, run->room, length, sq->port);
-	run->room += shca_out_built_bytes(length);
+	run->end++;
+	run->end += shca_segments_point(&run->like, segment_bytes(flat, run->end), SHCA_DS_BYTES,
+		nb - run->end, false, &run->at[1]);
 	return true;
 }
 
-/** @return how many of @p nb frames are queued, from @p first on. */
-static inline unsigned int
-queue_frames(struct shca_sq *sq, const uint8_t *flat, unsigned int first, unsigned int nb)
+/** Queue a frame like @p alike but for its place: the two numbers by one store. */
+static inline void
+put(struct shca_frame *frame, const struct shca_frame *alike, const uint8_t *bytes)
 {
-	struct shca_out *out = &sq->dev->out;
-	struct shca_out_run run = shca_out_begin(out, shca_out_wqe(out, sq, sq->ci));
-	struct frames frames = { flat, first, nb, sq->port };
-	struct shca_segment_like like = { 0 };
+	const size_t at = offsetof(struct shca_frame, length);
 
-	while (frames.first < nb) {
-		const struct mlx5_wqe_data_seg segment = segment_at(flat, frames.first);
-		const uint8_t *from = shca_segment_ptr(&like, &segment);
-
-		if (__builtin_expect(from == NULL, false))
-			from = shca_segment_look_up(&like, sq->dev->mem, sq->attr.pdn, &segment,
-				be32toh(segment.byte_count), false);
-		if (from == NULL || !queue_frame(sq, &run, from, like.length))
-			break;
-		frames.first++;
-		if (!sq->dev->may_reflect && like.length >= SHCA_TX_MIN_FRAME)
-			frames.first += point_alike(&run, &like, &frames);
-		else if (sq->dev->may_reflect && is_short(&like))
-			frames.first += copy_alike(&run, &like, &frames);
-	}
-	shca_out_end(out, &run);
-	return frames.first;
+	memcpy((uint8_t *)frame + at, (const uint8_t *)alike + at, sizeof(*alike) - at);
+	frame->bytes = bytes;
 }
 
-bool
+/** @{ Queue frames of one length. Functions of their own have all that they need in registers,
+ * where a copy, which might change any memory, leaves it. */
+/** Short ones that may come back: there is room for all copies. */
+static SHCA_WIDE void
+queue_copies(struct shca_out_run *out, uint8_t *const at[], unsigned int nb, uint32_t length,
+	uint32_t port)
+{
+	const struct shca_frame alike = { NULL, length, port };
+	struct shca_frame *frame = out->frame;
+	uint8_t *room = out->room;
+
+#pragma GCC unroll 8
+	for (size_t i = 0; i < nb; i++) {
+		uint8_t *const to = room + i * SHCA_COPY_SHORT;
+
+		shca_copy_short(to, at[i], length);
+		put(&frame[i], &alike, to);
+	}
+	out->frame += nb;
+	out->room = room + (size_t)nb * SHCA_COPY_SHORT;
+	out->bytes += nb * length;
+}
+
+/** Those that are no runts, and do not come back. */
+static __attribute__((noinline)) void
+queue_pointers(struct shca_out_run *out, uint8_t *const at[], unsigned int nb, uint32_t length,
+	uint32_t port)
+{
+	const struct shca_frame alike = { NULL, length, port };
+	struct shca_frame *frame = out->frame;
+
+	for (size_t i = 0; i < nb; i++) {
+		shca_sq_meet_faults(at[i], length);
+		put(&frame[i], &alike, at[i]);
+	}
+	out->frame += nb;
+	out->bytes += nb * length;
+}
+/** @} */
+
+/** The device pads runts, and copies frames that may come back, because those must not change any
+ * more. @return how many there was room for */
+static __attribute__((noinline)) unsigned int
+queue_built(struct shca_out_run *out, uint8_t *const at[], unsigned int nb, uint32_t length,
+	uint32_t port)
+{
+	for (unsigned int i = 0; i < nb; i++) {
+		uint32_t bytes = length;
+
+		if (!shca_out_run_has_arena(out))
+			return i;
+		shca_copy(out->room, at[i], length);
+		if (length < SHCA_TX_MIN_FRAME)
+			bytes = shca_tx_pad(out->room, length);
+		shca_out_run_add(out, out->room, bytes, port);
+		out->room += shca_out_built_bytes(bytes);
+	}
+	return nb;
+}
+
+/** @return whether there is room to copy so many short frames. */
+static inline bool
+has_room(const struct shca_out_run *out, unsigned int nb)
+{
+	return shca_out_run_has_arena(out) &&
+		(size_t)(out->room_last - out->room) >= (size_t)nb * SHCA_COPY_SHORT;
+}
+
+/** @return how many frames of the run are queued. */
+static inline unsigned int
+queue_run(const struct shca_sq *sq, struct shca_out_run *out, const struct run *run)
+{
+	const unsigned int nb = run->end - run->first;
+	const uint32_t length = run->like.length;
+
+	if (!sq->dev->may_reflect && length >= SHCA_TX_MIN_FRAME)
+		queue_pointers(out, run->at, nb, length, sq->port);
+	else if (length >= SHCA_TX_MIN_FRAME && length <= SHCA_COPY_SHORT && has_room(out, nb))
+		queue_copies(out, run->at, nb, length, sq->port);
+	else
+		return queue_built(out, run->at, nb, length, sq->port);
+	return nb;
+}
+
+/**
+ * Queue the frames of a WQE up to the @p nb'th.
+ * @param run the first of them
+ * @return how many are queued, with those that were
+ */
+static unsigned int
+queue_frames(struct shca_sq *sq, const uint8_t *flat, unsigned int nb, struct run *run)
+{
+	struct shca_out *out = &sq->dev->out;
+	struct shca_out_run frames = shca_out_begin(out, shca_out_wqe(out, sq, sq->ci));
+	unsigned int nb_queued;
+
+	do
+		nb_queued = run->first + queue_run(sq, &frames, run);
+	while (nb_queued == run->end && nb_queued < nb && point(sq, flat, nb_queued, nb, run));
+	shca_out_end(out, &frames);
+	return nb_queued;
+}
+
+enum shca_mpw
 shca_mpw_queue(struct shca_sq *sq, const uint8_t *flat)
 {
 	struct shca_device *dev = sq->dev;
 	const uint8_t ds = shca_wqe_ds(flat);
 	const unsigned int nb = ds - HEAD_DS;
+	struct run run;
 
-	if (ds <= HEAD_DS || !is_plain_head(sq, flat) || !are_plain_segments(flat, nb))
-		return false;
+	if (ds <= HEAD_DS || !is_plain_head(sq, flat))
+		return SHCA_MPW_OTHER;
+	/* There was no room for its completion. */
+	if (sq->nb_queued >= nb)
+		return SHCA_MPW_QUEUED;
+	if (!point(sq, flat, sq->nb_queued, nb, &run) || !is_plain_length(run.like.length) ||
+		(run.end < nb && !are_plain_segments(flat, run.end, nb)))
+		return SHCA_MPW_OTHER;
 	if (!shca_out_has_room_for(&dev->out, nb) &&
 		(!shca_out_flush(dev) || !shca_out_has_room_for(&dev->out, nb)))
-		return false;
+		return SHCA_MPW_BUSY;
 	shca_touch(dev, SHCA_TOUCH_SQ_BUFFER, sq);
-	sq->nb_queued = queue_frames(sq, flat, sq->nb_queued, nb);
-	return sq->nb_queued == nb;
+	sq->nb_queued = queue_frames(sq, flat, nb, &run);
+	return sq->nb_queued == nb ? SHCA_MPW_QUEUED : SHCA_MPW_OTHER;
 }

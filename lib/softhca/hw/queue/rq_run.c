@@ -14,7 +14,7 @@
 
 /** Frames that take each step together: as many as a wire gives at once, and not so many bytes that
  * those copied first have left the CPU's cache when their checksums are added up. */
-#define STEP_FRAMES 32
+#define STEP_FRAMES 64
 #define STEP_BYTES  16384
 
 /** Frames on their way to one queue. */
@@ -53,21 +53,6 @@ nb_posted(struct shca_rq *rq, unsigned int nb)
 	return (uint16_t)(rq->pi_seen - rq->ci) < nb ? (uint16_t)(rq->pi_seen - rq->ci) : nb;
 }
 
-/** @return the segment at @p at, each word read once: the program may write them at any time. */
-static inline struct mlx5_wqe_data_seg
-load_segment(const uint8_t *at)
-{
-	const uint64_t *posted = (const void *)at;
-	struct mlx5_wqe_data_seg segment;
-	uint64_t word[2];
-
-	word[0] = __atomic_load_n(&posted[0], __ATOMIC_RELAXED);
-	word[1] = __atomic_load_n(&posted[1], __ATOMIC_RELAXED);
-	static_assert(sizeof(word) == sizeof(segment), "two words");
-	memcpy(&segment, word, sizeof(segment));
-	return segment;
-}
-
 /** @return the buffer of a segment that may differ from the one before, or NULL when it is any
  * special case. */
 static uint8_t *
@@ -78,28 +63,6 @@ look_up(struct run *run, const struct shca_rq *rq, const struct mlx5_wqe_data_se
 	if (room < length || room >= MLX5_INLINE_SEG)
 		return NULL;
 	return shca_segment_look_up(&run->like, rq->dev->mem, rq->attr.pdn, segment, length, true);
-}
-
-/** Find the buffers of WQEs like the one before, from @p at on. @return how many; the next one is
- * not like that */
-static __attribute__((noinline)) unsigned int
-point_alike(const struct shca_segment_like *of, const uint8_t *at, uint32_t stride_bytes,
-	unsigned int nb, uint8_t **to)
-{
-	const struct shca_segment_like like = *of;
-	unsigned int i;
-
-#pragma GCC unroll 4
-	for (i = 0; i < nb; i++, at += stride_bytes) {
-		const struct mlx5_wqe_data_seg segment = load_segment(at);
-		uint64_t offset;
-
-		if (!shca_segment_is_like(&like, (const void *)&segment, &offset))
-			break;
-		to[i] = like.window.start + offset;
-		shca_prefetch_write(to[i]);
-	}
-	return i;
 }
 
 /** Find the buffers of the next @p nb WQEs, which lie one behind the other. @return for how many;
@@ -113,17 +76,19 @@ point(struct run *run, const struct shca_rq *rq, unsigned int nb, uint8_t **to)
 
 	while (i < nb) {
 		const struct mlx5_wqe_data_seg segment =
-			load_segment(at + (size_t)i * ring.stride_bytes);
+			shca_segment_load(at + (size_t)i * ring.stride_bytes);
 
 		to[i] = look_up(run, rq, &segment);
 		if (to[i] == NULL)
 			break;
 		i++;
-		i += point_alike(&run->like, at + (size_t)i * ring.stride_bytes, ring.stride_bytes,
-			nb - i, to + i);
+		i += shca_segments_point(&run->like, at + (size_t)i * ring.stride_bytes,
+			ring.stride_bytes, nb - i, true, to + i);
 	}
 	return i;
 }
+
+#define COPIES_AT_ONCE 8
 
 /** Frames on their way into their buffers. */
 struct copies {
@@ -131,7 +96,7 @@ struct copies {
 	const struct shca_frame *frame;
 	unsigned int nb;
 	uint32_t length;
-	volatile unsigned int nb_done; /* a fault ends the loop */
+	volatile unsigned int nb_done; /* a fault ends the loop; some more may be copied then */
 };
 
 /** A function of its own has all that it needs in registers, where a copy, which might change any
@@ -144,14 +109,18 @@ copy_all(void *arg)
 	uint8_t *const *to = copies->to;
 	const unsigned int nb = copies->nb;
 	const uint32_t length = copies->length;
+	unsigned int i = 0;
 
-	if (shca_copy_is_short(length)) {
-		for (unsigned int i = 0; i < nb; copies->nb_done = ++i)
-			shca_copy_short(to[i], frame[i].bytes, length);
-	} else {
-		for (unsigned int i = 0; i < nb; copies->nb_done = ++i)
-			memcpy(to[i], frame[i].bytes, length);
-	}
+	if (shca_copy_is_short(length))
+		for (; i + COPIES_AT_ONCE <= nb; copies->nb_done = i += COPIES_AT_ONCE) {
+#pragma GCC unroll 8
+			for (size_t j = 0; j < COPIES_AT_ONCE; j++)
+				shca_copy_short(to[j], frame[j].bytes, length);
+			to += COPIES_AT_ONCE;
+			frame += COPIES_AT_ONCE;
+		}
+	for (; i < nb; copies->nb_done = ++i)
+		shca_copy(*to++, (frame++)->bytes, length);
 }
 
 static inline bool
@@ -182,6 +151,67 @@ push(struct run *run, const uint8_t *bytes)
 	if (rq->attr.cq->block != NULL)
 		shca_cq_prefetch_title(rq->attr.cq);
 	run->room = is_good(run, rx_csum) ? shca_cq_room_like(rq->attr.cq) : 0;
+}
+
+/** Frames whose checksums are looked at together. */
+#define SUMS_AT_ONCE 8
+
+static inline uint64_t
+word_of(const struct shca_frame *frame, uint32_t offset)
+{
+	uint64_t word;
+
+	memcpy(&word, frame->bytes + offset, sizeof(word));
+	return word;
+}
+
+/** Load 8 bytes of each of some frames. */
+static inline __attribute__((always_inline)) void
+load_words(const struct shca_frame *frame, uint32_t offset, shca_wide *words)
+{
+	static_assert(SHCA_WIDE_WORDS == 4, "all of them");
+	*words = (shca_wide){ word_of(&frame[0], offset), word_of(&frame[1], offset),
+		word_of(&frame[2], offset), word_of(&frame[3], offset) };
+}
+
+/**
+ * Of UDP over IPv4: look for good IP headers and no checksum of UDP.
+ * @param nb at least SUMS_AT_ONCE
+ * @return how many of the first frames are like that; one of the next SUMS_AT_ONCE is not, if there
+ * are any
+ */
+static SHCA_WIDE_ONLY unsigned int
+nb_good_bare(
+	const struct shca_rx_csum_stack *stack, const struct shca_frame *frame, unsigned int nb)
+{
+	/* Words that begin or end with the fields; in memory order, as sums are. */
+	const uint32_t ip = stack->headers->l3_offset + SHCA_RX_CSUM_IPV4_ID;
+	const uint32_t udp = stack->headers->l4_offset;
+	const uint64_t rest = shca_csum_fold(stack->l3_rest);
+
+	static_assert(SHCA_RX_CSUM_IPV4_CHECKSUM - SHCA_RX_CSUM_IPV4_ID == 6, "at the word's end");
+	static_assert(SHCA_RX_CSUM_UDP_CHECKSUM == 6, "at the word's end");
+	for (size_t i = 0; i < nb; i += SUMS_AT_ONCE) {
+		shca_wide bad = { 0 }, words, sums;
+		const struct shca_frame *at;
+
+		/* Those that are fewer take their turn with some of the ones before. */
+		if (i > nb - SUMS_AT_ONCE)
+			i = nb - SUMS_AT_ONCE;
+		at = frame + i;
+#pragma GCC unroll 8
+		for (size_t j = 0; j < SUMS_AT_ONCE; j += SHCA_WIDE_WORDS) {
+			load_words(at + j, ip, &words);
+			sums = (words & UINT16_MAX) + (words >> 48) + rest;
+			/* Below 3 * 2^16: one more carry is all. */
+			sums = (sums & UINT16_MAX) + (sums >> 16);
+			load_words(at + j, udp, &words);
+			bad |= (sums ^ UINT16_MAX) | words >> 48;
+		}
+		if (shca_wide_only_any(&bad))
+			return (unsigned int)i;
+	}
+	return nb;
 }
 
 /** @return how many frames have good IP headers; the next one has not. */
@@ -217,6 +247,23 @@ nb_good_l4(const struct shca_rx_csum_stack *stack, const struct shca_frame *fram
 	return i;
 }
 
+/** @return how many frames have good checksums; the next one has not. */
+static unsigned int
+nb_good(const struct shca_rx_csum_stack *stack, const struct shca_frame *frame, unsigned int nb)
+{
+	const struct shca_headers *headers = stack->headers;
+	unsigned int i = 0;
+
+	if (nb >= SUMS_AT_ONCE && shca_has_wide() && stack->covers_l4 &&
+		headers->l3 == SHCA_L3_IPV4 && headers->l4 == SHCA_L4_UDP &&
+		!shca_rx_csum_l4_depends(frame->bytes, headers))
+		i = nb_good_bare(stack, frame, nb);
+	if (i == nb)
+		return nb;
+	nb = i + nb_good_l3(stack, frame + i, nb - i);
+	return i + nb_good_l4(stack, frame + i, nb - i);
+}
+
 /** Make mini CQEs that have the frames' checksums. @return how many; the next one is not good */
 static __attribute__((noinline)) unsigned int
 make_minis_of_sum(const struct run *run, const struct shca_frame *frame, unsigned int nb,
@@ -239,20 +286,28 @@ make_minis_of_sum(const struct run *run, const struct shca_frame *frame, unsigne
 	return i;
 }
 
+static inline void
+fill(struct shca_minicqe *mini, unsigned int nb, const struct shca_minicqe *alike)
+{
+	const struct shca_minicqe two[2] = { *alike, *alike };
+	unsigned int i = 0;
+
+#pragma GCC unroll 4
+	for (; i + 2 <= nb; i += 2)
+		memcpy(&mini[i], two, sizeof(two));
+	if (i < nb)
+		mini[i] = *alike;
+}
+
 /** Make the mini CQEs of frames with good checksums. @return how many; the next one is not good */
 static unsigned int
 make_minis(const struct run *run, const struct shca_frame *frame, unsigned int nb,
 	struct shca_minicqe *mini)
 {
-	const struct shca_minicqe alike = run->mini;
-
 	if (run->wants_sum)
 		return make_minis_of_sum(run, frame, nb, mini);
-	nb = nb_good_l3(&run->stack, frame, nb);
-	nb = nb_good_l4(&run->stack, frame, nb);
-#pragma GCC unroll 4
-	for (unsigned int i = 0; i < nb; i++)
-		mini[i] = alike;
+	nb = nb_good(&run->stack, frame, nb);
+	fill(mini, nb, &run->mini);
 	return nb;
 }
 

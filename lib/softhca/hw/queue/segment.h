@@ -25,6 +25,21 @@ struct shca_segment_like {
 	struct shca_mem_window window;
 };
 
+/** @return the segment at @p at, each word read once: the program may write them at any time. */
+static inline struct mlx5_wqe_data_seg
+shca_segment_load(const uint8_t *at)
+{
+	const uint64_t *posted = (const void *)at;
+	struct mlx5_wqe_data_seg segment;
+	uint64_t word[2];
+
+	word[0] = __atomic_load_n(&posted[0], __ATOMIC_RELAXED);
+	word[1] = __atomic_load_n(&posted[1], __ATOMIC_RELAXED);
+	static_assert(sizeof(word) == sizeof(segment), "two words");
+	memcpy(&segment, word, sizeof(segment));
+	return segment;
+}
+
 /** @return the length and key of a segment, as they lie in the ring. */
 static inline uint64_t
 shca_segment_head(const struct mlx5_wqe_data_seg *segment)
@@ -53,18 +68,6 @@ shca_segment_is_like(const struct shca_segment_like *like, const uint8_t *bytes,
 	return head == like->head && *offset <= like->last;
 }
 
-/** @return where @p segment points, if it is like that of @p like, and what is accessed lies in its
- * region; otherwise NULL. */
-static inline uint8_t *
-shca_segment_ptr(const struct shca_segment_like *like, const struct mlx5_wqe_data_seg *segment)
-{
-	uint64_t offset;
-
-	return shca_segment_is_like(like, (const void *)segment, &offset)
-		? like->window.start + offset
-		: NULL;
-}
-
 /**
  * Look up the first @p length bytes that @p segment points at, for those that are like it.
  * @return as shca_mem_ptr()
@@ -83,5 +86,16 @@ shca_segment_look_up(struct shca_segment_like *like, struct shca_mem *mem, uint3
 	}
 	return at;
 }
+
+/**
+ * Find where segments point to, from that at @p at on, if they are like that of @p like, which was
+ * looked up, and what is accessed lies in its region. Prefetches that.
+ * @param stride_bytes from one segment to the next
+ * @param write what is accessed will be written
+ * @param to has room for @p nb addresses
+ * @return for how many; the next one is not like that
+ */
+unsigned int shca_segments_point(const struct shca_segment_like *like, const uint8_t *at,
+	uint32_t stride_bytes, unsigned int nb, bool write, uint8_t **to);
 
 #endif /* SHCA_HW_QUEUE_SEGMENT_H */

@@ -333,6 +333,7 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	uint8_t flat[SHCA_WQE_MAX_BYTES + SHCA_WQEBB_BYTES];
 	struct shca_wqe wqe;
 	bool is_looked_at;
+	enum shca_mpw mpw;
 	uint8_t syndrome;
 	uint8_t nb_wqebbs;
 	uint32_t nb;
@@ -348,7 +349,10 @@ execute(struct shca_sq *sq, uint16_t nb_posted)
 	prefetch(sq, nb_wqebbs, 2u * nb_wqebbs, nb_posted);
 	if (nb_wqebbs > 1)
 		shca_sq_fetch(sq, sq->ci + 1, nb_wqebbs - 1u, flat + SHCA_WQEBB_BYTES);
-	if (shca_mpw_queue(sq, flat))
+	mpw = shca_mpw_queue(sq, flat);
+	if (mpw == SHCA_MPW_BUSY)
+		return BUSY;
+	if (mpw == SHCA_MPW_QUEUED)
 		return finish(sq, shca_wqe_ce(flat), SHCA_OPCODE_ENHANCED_MPSW, nb_wqebbs);
 	syndrome = shca_wqe_decode(flat, (size_t)nb_wqebbs * SHCA_WQEBB_BYTES, &wqe);
 	if (syndrome == 0 && is_refused(sq, &wqe))

@@ -29,9 +29,11 @@ struct burst {
 	uint8_t bytes[BURST][FRAME_MAX];
 };
 
-/** Change what frames of a flow may differ in: identification, payload, and how sums turn out. */
+/** Change what frames of a flow may differ in: identification, payload, and how sums turn out.
+ * @param bare none has a checksum of UDP */
 static void
-make_frame(uint8_t *bytes, const uint8_t *flow, uint32_t length, enum rig_packet kind, bool bad)
+make_frame(uint8_t *bytes, const uint8_t *flow, uint32_t length, enum rig_packet kind, bool bad,
+	bool bare)
 {
 	const bool is_v6 = kind == RIG_IPV6_UDP || kind == RIG_IPV6_TCP;
 	const bool is_udp = kind == RIG_IPV4_UDP || kind == RIG_IPV6_UDP;
@@ -43,10 +45,10 @@ make_frame(uint8_t *bytes, const uint8_t *flow, uint32_t length, enum rig_packet
 		rig_put16(ip + 4, (uint16_t)rand());
 		rig_put16(ip + 10, 0);
 		rig_put16(ip + 10, (uint16_t)~rig_naive_sum(ip, 20, 0));
-		if (bad && rand() % 4 == 0)
+		if (bad && rand() % (bare ? 16 : 4) == 0)
 			ip[11] ^= 1;
 	}
-	if (is_udp && rand() % 2 == 0)
+	if (is_udp && (bare || rand() % 2 == 0))
 		rig_put16(bytes + l4 + 6, 0);
 	else if (bad && rand() % 4 == 0)
 		bytes[length - 1] ^= 1;
@@ -57,6 +59,7 @@ send_burst(struct rig *rig, struct burst *burst, unsigned int number)
 {
 	static const uint32_t payloads[] = { 22, 30, 6, 100, 700, 1400 };
 	const enum rig_packet kind = (enum rig_packet)(number % 4);
+	const bool bad = number % 3 == 0, bare = number % 5 < 2;
 	uint8_t flow[FRAME_MAX];
 
 	burst->nb = 1 + (unsigned int)rand() % BURST;
@@ -65,7 +68,7 @@ send_burst(struct rig *rig, struct burst *burst, unsigned int number)
 		flow, kind, false, payloads[number / 4 % (sizeof(payloads) / sizeof(payloads[0]))]);
 	rig_fill_rx(rig, burst->nb);
 	for (unsigned int i = 0; i < burst->nb; i++) {
-		make_frame(burst->bytes[i], flow, burst->length, kind, number % 3 == 0);
+		make_frame(burst->bytes[i], flow, burst->length, kind, bad, bare);
 		rig_come(&rig->wire, burst->bytes[i], burst->length);
 	}
 	rig_run(rig);

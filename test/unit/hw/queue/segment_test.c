@@ -53,16 +53,15 @@ segment_of(const struct shca_mr *mr, uint64_t offset, uint32_t room)
 		.addr = htobe64(mr->iova + offset) };
 }
 
-static void
-nothing_is_like_nothing(void **state)
+/** @return where the segment points, or NULL if it is not like that. */
+static uint8_t *
+point_one(const struct shca_segment_like *like, const struct mlx5_wqe_data_seg *segment)
 {
-	const struct shca_segment_like like = { 0 };
-	struct mlx5_wqe_data_seg segment = { 0 };
+	uint8_t *at;
 
-	(void)state;
-	assert_null(shca_segment_ptr(&like, &segment));
-	segment.addr = htobe64((uintptr_t)memory);
-	assert_null(shca_segment_ptr(&like, &segment));
+	return shca_segments_point(like, (const void *)segment, sizeof(*segment), 1, true, &at) != 0
+		? at
+		: NULL;
 }
 
 static void
@@ -82,7 +81,7 @@ bounds(void **state)
 		memory[0] + 100);
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		segment = segment_of(regions->mr[0], cases[i].offset, 2048);
-		assert_ptr_equal(shca_segment_ptr(&like, &segment),
+		assert_ptr_equal(point_one(&like, &segment),
 			cases[i].is_inside ? memory[0] + cases[i].offset : NULL);
 	}
 }
@@ -98,20 +97,20 @@ others(void **state)
 
 	assert_ptr_equal(
 		shca_segment_look_up(&like, regions->mem, PDN, &first, LENGTH, true), memory[0]);
-	assert_null(shca_segment_ptr(&like, &segment));
+	assert_null(point_one(&like, &segment));
 	segment = segment_of(regions->mr[1], 0, 2048);
-	assert_null(shca_segment_ptr(&like, &segment));
+	assert_null(point_one(&like, &segment));
 	segment.lkey ^= htobe32(1);
 	assert_null(shca_segment_look_up(&like, regions->mem, PDN, &segment, LENGTH, true));
 	segment = segment_of(regions->mr[1], BYTES - LENGTH + 1, 2048);
 	assert_null(shca_segment_look_up(&like, regions->mem, PDN, &segment, LENGTH, true));
 	assert_null(shca_segment_look_up(&like, regions->mem, PDN, &first, BYTES + 1, true));
-	assert_ptr_equal(shca_segment_ptr(&like, &first), memory[0]);
+	assert_ptr_equal(point_one(&like, &first), memory[0]);
 	segment = segment_of(regions->mr[1], 7, 2048);
 	assert_ptr_equal(shca_segment_look_up(&like, regions->mem, PDN, &segment, LENGTH, true),
 		memory[1] + 7);
-	assert_null(shca_segment_ptr(&like, &first));
-	assert_ptr_equal(shca_segment_ptr(&like, &segment), memory[1] + 7);
+	assert_null(point_one(&like, &first));
+	assert_ptr_equal(point_one(&like, &segment), memory[1] + 7);
 }
 
 static void
@@ -127,7 +126,7 @@ as_a_look_up(void **state)
 		const struct mlx5_wqe_data_seg segment = segment_of(regions->mr[rand() % 16 == 0],
 			(uint64_t)rand() % (BYTES + 100) - 50,
 			rand() % 8 == 0 ? (uint32_t)rand() : 2048);
-		const uint8_t *at = shca_segment_ptr(&like, &segment);
+		const uint8_t *at = point_one(&like, &segment);
 
 		if (at != NULL) {
 			assert_ptr_equal(at,
@@ -144,14 +143,80 @@ as_a_look_up(void **state)
 	assert_uint_in_range(nb_alike, 5000, 20000);
 }
 
+/** One may differ from the others in its length, in its key, or by being outside. */
+static struct mlx5_wqe_data_seg
+any_segment(const struct regions *regions, bool is_odd)
+{
+	const uint64_t inside = (uint64_t)rand() % (BYTES - LENGTH + 1);
+	const uint64_t before = 0 - (1 + (uint64_t)rand() % BYTES);
+	const uint64_t behind = BYTES - LENGTH + 1 + (uint64_t)rand() % BYTES;
+
+	if (!is_odd)
+		return segment_of(regions->mr[0], inside, 2048);
+	switch (rand() % 5) {
+	case 0:
+		return segment_of(regions->mr[0], inside, 2049);
+	case 1:
+		return segment_of(regions->mr[1], inside, 2048);
+	case 2:
+		return segment_of(regions->mr[0], before, 2048);
+	case 3:
+		return segment_of(regions->mr[0], behind, 2048);
+	default:
+		return segment_of(regions->mr[0], inside ^ UINT64_C(1) << 63, 2048);
+	}
+}
+
+/** Whatever their number and what is between them, segments end before the first one that is not
+ * like that, and point where each of them does. */
+static void
+runs(void **state)
+{
+	enum {
+		MAX = 64,
+		STRIDES = 3
+	};
+	const struct regions *regions = *state;
+	static struct mlx5_wqe_data_seg ring[MAX * STRIDES];
+	const struct mlx5_wqe_data_seg first = segment_of(regions->mr[0], 1, 2048);
+	struct shca_segment_like like = { 0 };
+	unsigned int nb_whole = 0, nb_cut = 0;
+
+	assert_non_null(shca_segment_look_up(&like, regions->mem, PDN, &first, LENGTH, true));
+	srand(7);
+	for (unsigned int i = 0; i < 4000; i++) {
+		const unsigned int nb = (unsigned int)rand() % (MAX + 1), odd = 1 + i % (2 * MAX);
+		const unsigned int stride = i % 2 == 0 ? 1 : STRIDES;
+		uint8_t *at[MAX + 1] = { NULL };
+		unsigned int want;
+
+		for (unsigned int j = 0; j < nb; j++)
+			ring[j * stride] = any_segment(regions, rand() % odd == 0 && j + 3 > odd);
+		for (want = 0; want < nb; want++)
+			if (point_one(&like, &ring[want * stride]) == NULL)
+				break;
+		at[nb] = memory[1];
+		assert_int_equal(shca_segments_point(&like, (const void *)ring,
+					 (uint32_t)(stride * sizeof(ring[0])), nb, i % 3 == 0, at),
+			want);
+		for (unsigned int j = 0; j < want; j++)
+			assert_ptr_equal(at[j], point_one(&like, &ring[j * stride]));
+		assert_ptr_equal(at[nb], memory[1]);
+		nb_whole += want == nb && nb > 8;
+		nb_cut += want < nb && want > 8;
+	}
+	assert_uint_in_range(nb_whole, 100, 4000);
+	assert_uint_in_range(nb_cut, 100, 4000);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_like_nothing),
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(others),
 		cmocka_unit_test(as_a_look_up),
+		cmocka_unit_test(runs),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
