@@ -388,6 +388,8 @@ run_wire_rx(struct shca_device *dev, unsigned int budget)
 	static_assert(BURST <= SHCA_OUT_FRAMES, "a burst fits");
 	do {
 		nb = wire->ops->rx(wire, frame, budget < BURST ? budget : BURST);
+		if (nb == 0)
+			break;
 		if (dev->carries) {
 			shca_steer_rx(dev, frame, nb);
 		} else {

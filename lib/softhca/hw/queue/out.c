@@ -130,6 +130,8 @@ shca_out_flush(struct shca_device *dev)
 	struct shca_out *out = &dev->out;
 	struct shca_wire *wire = dev->conf.wire;
 
+	if (out->wqe_count == 0)
+		return true;
 	while (out->head < out->count) {
 		const unsigned int nb = out->count - out->head;
 		unsigned int nb_taken = nb;
