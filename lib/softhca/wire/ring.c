@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,6 +123,53 @@ push_one(uint8_t *memory, uint64_t size, uint64_t head, uint64_t tail,
 	return head + skip + bytes;
 }
 
+/** @return length and port of a frame, which a record begins with, too. */
+static inline uint64_t
+frame_word(const struct shca_frame *frame)
+{
+	uint64_t word;
+
+	static_assert(sizeof(word) == sizeof(frame->length) + sizeof(frame->port), "both");
+	static_assert(offsetof(struct shca_frame, port) == offsetof(struct shca_frame, length) + 4,
+		"one behind the other");
+	static_assert(offsetof(struct record, port) == 4, "one behind the other");
+	memcpy(&word, (const uint8_t *)frame + offsetof(struct shca_frame, length), sizeof(word));
+	return word;
+}
+
+/** @return how many of @p nb bytes from @p position on lie one behind the other. */
+static inline uint64_t
+nb_in_a_row(uint64_t position, uint64_t nb, uint64_t size)
+{
+	const uint64_t to_end = size - (position & (size - 1));
+
+	return nb < to_end ? nb : to_end;
+}
+
+/** Push frames with the length and the port of the one before, which lie behind it in @p frames: up
+ * to the ring's end, and as many as there is room for. */
+static inline unsigned int
+push_alike(uint8_t *memory, uint64_t size, uint64_t *head, uint64_t tail,
+	const struct shca_frame *frames, unsigned int nb_frames)
+{
+	const uint64_t word = frame_word(&frames[-1]), bytes = record_bytes(frames[-1].length);
+	uint8_t *at = memory + (*head & (size - 1));
+	const uint8_t *const end = at + nb_in_a_row(*head, size - (*head - tail), size);
+	const size_t length = frames[-1].length;
+	size_t i;
+
+	if (!shca_copy_is_short(length))
+		return 0;
+	for (i = 0; i < nb_frames && at + bytes <= end; i++, at += bytes) {
+		if (frame_word(&frames[i]) != word)
+			break;
+		memcpy(at, &word, sizeof(word));
+		shca_copy_short(at + sizeof(struct record), frames[i].bytes, length);
+	}
+	*head += i * bytes;
+	return (unsigned int)i;
+}
+
 /** Copies might change any memory: what all frames need is in parameters and registers. */
 static SHCA_WIDE unsigned int
 push_all(const struct shca_ring *ring, uint64_t *head, uint64_t tail,
@@ -130,17 +178,20 @@ push_all(const struct shca_ring *ring, uint64_t *head, uint64_t tail,
 	uint8_t *const memory = ring->memory->bytes;
 	const uint64_t size = ring->size;
 	uint64_t at = *head, next;
-	unsigned int i;
+	unsigned int i = 0;
 
-	for (i = 0; i < nb_frames; i++, at = next) {
-		next = at;
+	while (i < nb_frames) {
 		if (__builtin_expect(frames[i].length > SHCA_FRAME_MAX, false)) {
 			++*nb_dropped;
+			i++;
 			continue;
 		}
 		next = push_one(memory, size, at, tail, &frames[i]);
 		if (next == at)
 			break;
+		at = next;
+		i++;
+		i += push_alike(memory, size, &at, tail, &frames[i], nb_frames - i);
 	}
 	*head = at;
 	return i;
@@ -170,6 +221,28 @@ nb_waiting(const struct shca_ring *ring, uint64_t head)
 	return nb <= ring->size && head % RECORD_ALIGN == 0 ? nb : 0;
 }
 
+/** Take the frames that have the length and the port of the one before, from ring->next on, up to
+ * the ring's end and to @p head. */
+static inline unsigned int
+pop_alike(struct shca_ring *ring, uint64_t head, struct shca_frame *frames, unsigned int nb_frames)
+{
+	const uint64_t word = frame_word(&frames[-1]), bytes = record_bytes(frames[-1].length);
+	const uint8_t *at = (const uint8_t *)record_at(ring, ring->next);
+	const uint8_t *const end = at + nb_in_a_row(ring->next, head - ring->next, ring->size);
+	size_t i;
+
+	for (i = 0; i < nb_frames && at + bytes <= end; i++, at += bytes) {
+		/* Once: another process may write it at any time. */
+		if (__atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_RELAXED) != word)
+			break;
+		memcpy((uint8_t *)&frames[i] + offsetof(struct shca_frame, length), &word,
+			sizeof(word));
+		frames[i].bytes = at + sizeof(struct record);
+	}
+	ring->next += i * bytes;
+	return (unsigned int)i;
+}
+
 unsigned int
 shca_ring_pop(struct shca_ring *ring, struct shca_frame *frames, unsigned int nb_frames)
 {
@@ -197,6 +270,7 @@ shca_ring_pop(struct shca_ring *ring, struct shca_frame *frames, unsigned int nb
 		frames[nb].bytes = record->bytes;
 		frames[nb].port = record->port;
 		frames[nb++].length = length;
+		nb += pop_alike(ring, head, &frames[nb], nb_frames - nb);
 	}
 	return nb;
 }

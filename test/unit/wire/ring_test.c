@@ -60,6 +60,75 @@ test_room_comes_back_with_the_next_pop(void **state)
 	shca_ring_destroy(ring);
 }
 
+#define MAX_RUN 40
+
+/** The number of a frame tells its length and port: some of each follow each other, short ones more
+ * often. */
+static uint32_t
+length_of(uint32_t number)
+{
+	const uint32_t run = number / (1 + number / 500 % MAX_RUN);
+
+	return run % 5 == 4 ? 200 : 28 + run % 40;
+}
+
+static uint32_t
+port_of(uint32_t number)
+{
+	return number / 7 % 3;
+}
+
+/** @return how many of up to MAX_RUN frames from @p number on were pushed. */
+static unsigned int
+push_some(struct shca_ring *ring, uint32_t number)
+{
+	static uint8_t bytes[MAX_RUN][SHCA_FRAME_MAX];
+	struct shca_frame frames[MAX_RUN];
+	uint64_t dropped = 0;
+	unsigned int nb;
+
+	for (unsigned int i = 0; i < MAX_RUN; i++) {
+		frames[i] = numbered_frame(bytes[i], number + i, length_of(number + i));
+		frames[i].port = port_of(number + i);
+	}
+	nb = shca_ring_push(ring, frames, 1 + number % MAX_RUN, &dropped);
+	assert_int_equal(dropped, 0);
+	return nb;
+}
+
+/** Many at a time, alike or not, up to a full ring: those that were popped last stay as they are
+ * until the next pop, whatever is pushed meanwhile. */
+static void
+test_many_at_once(void **state)
+{
+	struct shca_ring *ring = shca_ring_create(16);
+	uint32_t pushed = 0, popped = 0;
+	unsigned int nb_full = 0;
+
+	(void)state;
+	assert_non_null(ring);
+	while (popped < 100000) {
+		struct shca_frame out[MAX_RUN];
+		const unsigned int nb = shca_ring_pop(ring, out, 1 + popped % MAX_RUN);
+
+		for (unsigned int i = 0; i < 1 + popped % 3; i++) {
+			const unsigned int wanted = 1 + pushed % MAX_RUN;
+			const unsigned int nb_pushed = push_some(ring, pushed);
+
+			pushed += nb_pushed;
+			nb_full += nb_pushed < wanted;
+		}
+		for (unsigned int i = 0; i < nb; i++, popped++) {
+			assert_int_equal(out[i].port, port_of(popped));
+			out[i].port = 0;
+			assert_numbered_frame(&out[i], popped, length_of(popped));
+		}
+		assert_true(pushed > popped);
+	}
+	assert_uint_in_range(nb_full, 100, 100000);
+	shca_ring_destroy(ring);
+}
+
 static void
 test_oversized_is_taken_and_counted(void **state)
 {
@@ -121,6 +190,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order_and_content),
 		cmocka_unit_test(test_room_comes_back_with_the_next_pop),
+		cmocka_unit_test(test_many_at_once),
 		cmocka_unit_test(test_oversized_is_taken_and_counted),
 		cmocka_unit_test(test_two_threads),
 	};

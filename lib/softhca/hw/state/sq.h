@@ -89,7 +89,8 @@ shca_sq_meet_faults(const uint8_t *bytes, uint32_t length)
 {
 	const uint32_t page_bytes = 4096;
 
-	for (uint32_t at = 0; at < length; at += page_bytes)
+	(void)*(const volatile uint8_t *)bytes;
+	for (uint32_t at = page_bytes; at < length; at += page_bytes)
 		(void)*(const volatile uint8_t *)&bytes[at];
 	(void)*(const volatile uint8_t *)&bytes[length - 1];
 }
