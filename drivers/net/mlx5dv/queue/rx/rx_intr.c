@@ -253,8 +253,11 @@ mdv_rx_intr_monitor(void *queue, struct rte_power_monitor_cond *cond)
 	if (rxq == NULL)
 		return -EINVAL;
 	/* In mode=ibv the ring that the device writes belongs to verbs. */
-	if (rxq->objs.cq.ex != NULL)
+	if (rxq->port->device.caps.mode == MDV_MODE_IBV)
 		return -ENOTSUP;
+	/* A stopped port has no CQ, and ring.cqes is NULL or freed. */
+	if (rxq->objs.cq.ibv_cq == NULL)
+		return -EINVAL;
 	*cond = (struct rte_power_monitor_cond){
 		.addr = &rxq->ring.cqes[rxq->pos.cq_ci & rxq->ring.mask].op_own,
 		.fn = rxq->nb_ready != 0 || mdv_rxq_is_broken(rxq) ? monitor_never : monitor_check,

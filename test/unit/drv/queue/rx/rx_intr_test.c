@@ -192,6 +192,7 @@ port_make(void **state)
 	cqes = rig_cqes(64);
 	for (unsigned int i = 0; i < NB_QUEUES; i++) {
 		rx_queues[i] = &rxqs[i];
+		rxqs[i].port = &rig.port;
 		rxqs[i].ring.cq_dbrec = cq_dbrec[i];
 		rxqs[i].ring.cqes = cqes;
 		rxqs[i].ring.mask = 63;
@@ -495,9 +496,27 @@ the_next_completions_byte_is_watched(void **state)
 	assert_int_equal(mdv_rx_intr_monitor(rxq, &cond), 0);
 	assert_int_equal(cond.fn(cqes[0].op_own, cond.opaque), -1);
 	rxq->objs.cq.ex = (struct ibv_cq_ex *)&device.cq;
+	rig.port.device.caps.mode = MDV_MODE_IBV;
 	assert_int_equal(mdv_rx_intr_monitor(rxq, &cond), -ENOTSUP);
 	/* A queue that is not set up: ethdev does not look. */
 	assert_int_equal(mdv_rx_intr_monitor(NULL, &cond), -EINVAL);
+}
+
+/** The pointer to its CQEs is of the last start, or NULL. */
+static void
+a_stopped_port_has_nothing_to_watch(void **state)
+{
+	const struct rte_power_monitor_cond before = { .size = 77 };
+	struct rte_power_monitor_cond cond = before;
+	struct mdv_rxq *rxq = &rxqs[1];
+
+	(void)state;
+	rxq->objs = (struct mdv_rxq_objs){ 0 };
+	assert_int_equal(mdv_rx_intr_monitor(rxq, &cond), -EINVAL);
+	assert_memory_equal(&cond, &before, sizeof(cond));
+	/* This is true also before it starts. */
+	rig.port.device.caps.mode = MDV_MODE_IBV;
+	assert_int_equal(mdv_rx_intr_monitor(rxq, &cond), -ENOTSUP);
 }
 
 int
@@ -516,6 +535,7 @@ main(void)
 		TEST(disabling_takes_the_events),
 		TEST(some_queues_wake_at_once),
 		TEST(the_next_completions_byte_is_watched),
+		TEST(a_stopped_port_has_nothing_to_watch),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
