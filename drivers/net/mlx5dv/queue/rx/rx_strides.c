@@ -140,19 +140,22 @@ suits_queues(const struct mdv_port *port, char *why, size_t size)
 	uint16_t i;
 
 	for (i = 0; i < data->nb_rx_queues; i++) {
-		struct mdv_rxq *rxq = data->rx_queues[i];
+		struct mdv_rxq tried;
 
 		/* Starting it fails. */
-		if (rxq == NULL)
+		if (data->rx_queues[i] == NULL)
 			continue;
-		if (mdv_rx_strides_shape(rxq, port->mtu, true, what, sizeof(what)) != 0)
+		/* A copy: a WQ that firmware did not destroy when the port stopped has its buffers
+		 * still, which go with it when the queue is created. */
+		tried = *(const struct mdv_rxq *)data->rx_queues[i];
+		if (mdv_rx_strides_shape(&tried, port->mtu, true, what, sizeof(what)) != 0)
 			snprintf(why, size, "queue %u: %s", i, what);
-		else if (automatic && rxq->nb_desc < DESC_MIN_AUTO)
+		else if (automatic && tried.nb_desc < DESC_MIN_AUTO)
 			snprintf(
 				why, size, "queue %u: fewer than %u descriptors", i, DESC_MIN_AUTO);
-		else if (automatic && rxq->strides.log2_bytes > LOG2_BYTES_MAX_AUTO)
+		else if (automatic && tried.strides.log2_bytes > LOG2_BYTES_MAX_AUTO)
 			snprintf(why, size, "queue %u: frames of MTU %u would take %u bytes each",
-				i, port->mtu, 1u << rxq->strides.log2_bytes);
+				i, port->mtu, 1u << tried.strides.log2_bytes);
 		else
 			continue;
 		return false;

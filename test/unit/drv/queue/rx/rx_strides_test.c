@@ -122,6 +122,7 @@ whether_a_port_has_them(void **state)
 		};
 		void *queues[] = { &rxq };
 		struct rig_port rig;
+		char why[64];
 		struct mdv_caps *caps = &rig.port.device.caps;
 
 		rig_port_init(&rig);
@@ -142,6 +143,8 @@ whether_a_port_has_them(void **state)
 		assert_int_equal(rig.port.strides, cases[i].strides);
 		if (!cases[i].strides)
 			continue;
+		assert_int_equal(
+			mdv_rx_strides_shape(&rxq, rig.port.mtu, true, why, sizeof(why)), 0);
 		assert_int_equal(rxq.strides.log2_strides, cases[i].log2_strides);
 		assert_int_equal(rxq.strides.log2_bytes, cases[i].log2_bytes);
 		assert_int_equal(rxq.strides.len_max, cases[i].len_max);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Receive queues that have failed, or whose objects firmware has kept: they start again. */
+#include "queue/rx/rx_strides.h"
 #include "wq_rig.h"
 
 static void
@@ -141,6 +142,39 @@ a_restart_destroys_what_was_left(void **state)
 	assert_int_equal(rig_verbs.nb_mrs, 0);
 }
 
+/** The same for a striding queue: buffers of strides are there as long as the WQ is. */
+static void
+a_restart_frees_the_strides_that_were_left(void **state)
+{
+	struct mdv_port *port = &fake.port.port;
+	void *queues[3] = { NULL, NULL, &fake.rxq };
+
+	(void)state;
+	fake.port.data.rx_queues = queues;
+	fake.port.data.nb_rx_queues = RTE_DIM(queues);
+	port->mtu = 400;
+	port->config.mprq = MDV_MPRQ_ON;
+	port->device.caps.max_sge = 8;
+	port->device.caps.log2_striding.bytes_max = 13;
+	port->device.caps.log2_striding.strides_max = 16;
+	fake.wqe_cnt = 4;
+	fake.stride = 2 * sizeof(struct mlx5_wqe_data_seg);
+	assert_int_equal(mdv_rx_strides_choose(port), 0);
+	assert_int_equal(mdv_rxq_create(port, 2), 0);
+	assert_int_equal(mdv_rxq_start(port, 2), 0);
+	fake.destroy_error = EREMOTEIO;
+	mdv_rxq_destroy(port, 2);
+	fake.destroy_error = 0;
+	assert_int_equal(mdv_rx_strides_choose(port), 0);
+	assert_int_equal(mdv_rxq_create(port, 2), 0);
+	/* Nothing is left of the queue that was. */
+	assert_int_equal(nb_in_ring(), 0);
+	assert_int_equal(rig_verbs.nb_mrs, 0);
+	assert_int_equal(mdv_rxq_start(port, 2), 0);
+	assert_int_equal(nb_in_ring(), NB_DESC);
+	mdv_rxq_destroy(port, 2);
+}
+
 int
 main(void)
 {
@@ -150,6 +184,7 @@ main(void)
 		TEST(a_recovery_is_content_with_some_buffers),
 		TEST(stripping_survives_a_recovery),
 		TEST(a_restart_destroys_what_was_left),
+		TEST(a_restart_frees_the_strides_that_were_left),
 	};
 
 	return cmocka_run_group_tests(tests, rig_eal_init, NULL);
