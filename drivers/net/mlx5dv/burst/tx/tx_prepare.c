@@ -24,7 +24,7 @@ check_flags(const struct mdv_tx_limits *limits, const struct rte_mbuf *mbuf)
 
 	if (ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK & ~limits->ol_flags)
 		return -ENOTSUP;
-	if ((ol_flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_SCTP_CKSUM)
+	if (!(limits->l4_csums & 1u << mdv_tx_l4_csum(ol_flags)))
 		return -ENOTSUP;
 	if ((ol_flags & inner) != 0 && !(limits->tunnels & tunnel))
 		return -ENOTSUP;

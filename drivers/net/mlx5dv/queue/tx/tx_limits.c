@@ -84,15 +84,19 @@ mdv_tx_limits_of(const struct mdv_caps *caps, uint64_t offloads)
 	const uint64_t tso = offloads & mdv_tx_limits_tso_offloads(caps);
 	struct mdv_tx_limits limits = {
 		.ol_flags = DESCRIBE,
+		.l4_csums = 1u << mdv_tx_l4_csum(0),
 		.multi = (offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0,
 		.tunnels = 1,
 		.segs = mdv_tx_limits_segs(caps),
 	};
 	unsigned int i;
 
-	for (i = 0; i < RTE_DIM(offload_flags); i++)
-		limits.ol_flags |=
-			offloads & offload_flags[i].offload ? offload_flags[i].ol_flags : 0;
+	for (i = 0; i < RTE_DIM(offload_flags); i++) {
+		if (!(offloads & offload_flags[i].offload))
+			continue;
+		limits.ol_flags |= offload_flags[i].ol_flags;
+		limits.l4_csums |= 1u << mdv_tx_l4_csum(offload_flags[i].ol_flags);
+	}
 	for (i = 0; i < RTE_DIM(tunnels); i++) {
 		const uint16_t bit = 1u << mdv_tx_tunnel(tunnels[i].ol_flags);
 
@@ -103,6 +107,7 @@ mdv_tx_limits_of(const struct mdv_caps *caps, uint64_t offloads)
 		/* TSO implies the checksums of the segments. */
 		limits.ol_flags |= RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_TX_TCP_CKSUM |
 			RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_OUTER_IP_CKSUM;
+		limits.l4_csums |= 1u << mdv_tx_l4_csum(RTE_MBUF_F_TX_TCP_CKSUM);
 		limits.tso_max = caps->max_tso_bytes;
 	}
 	limits.tso_tunnels |= tso & RTE_ETH_TX_OFFLOAD_TCP_TSO ? 1 : 0;

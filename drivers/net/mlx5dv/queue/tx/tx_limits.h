@@ -31,4 +31,14 @@ mdv_tx_tunnel(uint64_t ol_flags)
 	return (ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK) >> 45;
 }
 
+/** @return the L4 checksum that the packet's flags ask for, below 4; 0: none. It is a number: UDP's
+ * has the bits of TCP's and of SCTP's. */
+static __rte_always_inline uint32_t
+mdv_tx_l4_csum(uint64_t ol_flags)
+{
+	static_assert(RTE_MBUF_F_TX_L4_MASK == 3ULL << 52, "a number of 2 bits");
+
+	return (ol_flags & RTE_MBUF_F_TX_L4_MASK) >> 52;
+}
+
 #endif /* MDV_TX_LIMITS_H */

@@ -63,6 +63,7 @@ struct mdv_tx_limits {
 	uint16_t tunnels;     /**< by mdv_tx_tunnel(): the device finds inner headers */
 	uint16_t tso_tunnels; /**< by mdv_tx_tunnel(): TSO was requested; bit 0: without tunnel */
 	uint16_t segs;        /**< of a packet; a WQE may have room for fewer */
+	uint8_t l4_csums;     /**< by mdv_tx_l4_csum(): the checksum was requested */
 	bool multi;
 };
 
