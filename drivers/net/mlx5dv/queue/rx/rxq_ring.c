@@ -159,9 +159,9 @@ cq_create(struct mdv_rxq *rxq, uint32_t nb_cqes)
 }
 
 /**
- * Take all CQEs. Every slot becomes INVALID: when a WQ leaves the state RESET, libmlx5 looks for
- * CQEs of it from its own index on, not the driver's, and moves the consumer counter by the number
- * found.
+ * Take all CQEs. Every slot becomes INVALID, as slots of blocks have to (cq.h). libmlx5, which
+ * removes CQEs of a WQ that starts again, leaves CQs alone whose rings it has shown (rdma-core
+ * cq.c __mlx5_cq_clean(), MLX5_CQ_FLAGS_DV_OWNED).
  * @return packets among them
  */
 static uint32_t
