@@ -209,16 +209,16 @@ parked_at(struct mdv_port *port, uint16_t idx)
 	return at;
 }
 
-/** @return that queue, or NULL. */
+/** @return that queue, or NULL. @param take out of the list, where events find it */
 static struct mdv_rxq *
-parked_take(struct mdv_port *port, uint16_t idx)
+parked_get(struct mdv_port *port, uint16_t idx, bool take)
 {
 	struct mdv_rxq **at, *rxq;
 
 	pthread_mutex_lock(&port->queues.lock);
 	at = parked_at(port, idx);
 	rxq = *at;
-	if (rxq != NULL)
+	if (take && rxq != NULL)
 		*at = rxq->next_parked;
 	pthread_mutex_unlock(&port->queues.lock);
 	return rxq;
@@ -280,7 +280,7 @@ setup_running(struct mdv_rxq *rxq)
 	ret = shape_running(rxq);
 	if (ret != 0)
 		return ret;
-	parked = parked_take(port, rxq->idx);
+	parked = parked_get(port, rxq->idx, false);
 	if (parked == NULL)
 		return mdv_rxq_ring_create(rxq);
 	/* The running port's statistics go on. */
@@ -293,7 +293,6 @@ setup_running(struct mdv_rxq *rxq)
 		/* Packets may be copied to buffers of the new pool, of another size. */
 		rxq->strides.len_max = mdv_rx_strides_len_max(rxq);
 		rxq->ring.runtime_opts |= rxq->vlan_strip ? MDV_RX_RUNTIME_VLAN : 0;
-		rxq_free(parked);
 		return 0;
 	}
 	ret = mdv_rxq_ring_destroy(parked);
@@ -302,13 +301,9 @@ setup_running(struct mdv_rxq *rxq)
 			"port %u Rx queue %u: rules or RSS of the running port point at its ring of %u descriptors, %u buffers a frame: keep those, or remove the rules",
 			port->dev->data->port_id, rxq->idx, parked->nb_desc,
 			1u << parked->ring.log2_segs);
-	if (ret != 0) {
-		pthread_mutex_lock(&port->queues.lock);
-		park(port, parked);
-		pthread_mutex_unlock(&port->queues.lock);
+	if (ret != 0)
 		return ret;
-	}
-	rxq_free(parked);
+	rxq_free(parked_get(port, rxq->idx, true));
 	return mdv_rxq_ring_create(rxq);
 }
 
@@ -332,11 +327,22 @@ timestamps_setup(struct mdv_rxq *rxq)
 static void
 list_add(struct mdv_port *port, struct mdv_rxq *rxq)
 {
+	struct mdv_rxq **at, *parked;
+
 	pthread_mutex_lock(&port->queues.lock);
 	LIST_INSERT_HEAD(&port->queues.rx, rxq, next);
 	/* A rule that tags packets may have come while the queue was in no list. */
 	rxq->ring.runtime_opts |= port->marks_in_use ? MDV_RX_RUNTIME_MARK : 0;
+	at = parked_at(port, rxq->idx);
+	parked = *at != NULL && (*at)->objs.wq == rxq->objs.wq ? *at : NULL;
+	/* The CQ of the objects that it took over may have failed meanwhile. */
+	if (parked != NULL) {
+		rxq->ring.runtime_opts |= parked->ring.runtime_opts & MDV_RX_RUNTIME_BROKEN;
+		*at = parked->next_parked;
+	}
 	pthread_mutex_unlock(&port->queues.lock);
+	if (parked != NULL)
+		rxq_free(parked);
 }
 
 int
@@ -454,7 +460,7 @@ mdv_rxq_destroy_parked(struct mdv_port *port)
 	struct mdv_rxq *rxq;
 
 	while (port->parked != NULL) {
-		rxq = parked_take(port, port->parked->idx);
+		rxq = parked_get(port, port->parked->idx, true);
 		ring_destroy(rxq);
 		rxq_free(rxq);
 	}
@@ -465,11 +471,8 @@ mdv_rxq_wq(struct mdv_port *port, uint16_t idx)
 {
 	const struct mdv_rxq *rxq = rxq_get(port, idx);
 
-	if (rxq == NULL && idx < port->dev->data->nb_rx_queues) {
-		pthread_mutex_lock(&port->queues.lock);
-		rxq = *parked_at(port, idx);
-		pthread_mutex_unlock(&port->queues.lock);
-	}
+	if (rxq == NULL && idx < port->dev->data->nb_rx_queues)
+		rxq = parked_get(port, idx, false);
 	return rxq == NULL ? NULL : rxq->objs.wq;
 }
 

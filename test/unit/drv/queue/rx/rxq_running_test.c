@@ -20,9 +20,9 @@ static struct ibv_wq wqs[2];
 static struct rte_mempool *pool, *odd_pool;
 static int timestamp_errno;
 /** What another thread does: it recreates this queue before the objects' lock is taken; it installs
- * a rule that tags packets while objects are taken over. */
+ * a rule that tags packets while objects are taken over, or hears then that their CQ has failed. */
 static struct mdv_rxq *recreated;
-static bool marks_come;
+static bool marks_come, cq_fails;
 
 /* clang-format off */
 #define FAKE_OF_RXQ(name, word) \
@@ -60,6 +60,9 @@ TRACE_FAKE(void, mdv_rxq_ring_adopt, struct mdv_rxq *rxq, const struct mdv_rxq *
 	trace_call("adopt %u %u", rxq->idx, from->idx);
 	if (marks_come)
 		mdv_rxq_enable_marks(&rig.port);
+	/* As handle_rxq() of port/event.c, which looks for the CQ in both lists. */
+	if (cq_fails && rig.port.parked != NULL)
+		mdv_rxq_ring_break(rig.port.parked);
 }
 
 TRACE_FAKE(int, mdv_rxq_ring_strip, struct mdv_rxq *rxq, bool may_have_failed)
@@ -117,7 +120,7 @@ port_make(void **state)
 	trace_clear();
 	timestamp_errno = 0;
 	recreated = NULL;
-	marks_come = false;
+	marks_come = cq_fails = false;
 	memset(rx_queues, 0, sizeof(rx_queues));
 	rig.data.rx_queues = rx_queues;
 	rig.data.nb_rx_queues = NB_QUEUES;
@@ -466,6 +469,20 @@ marks_are_looked_for_on_objects_that_are_taken_over(void **state)
 }
 
 static void
+a_cq_that_fails_while_it_is_taken_over_is_noticed(void **state)
+{
+	(void)state;
+	rig.port.started = true;
+	setup(1, 128, 0);
+	mdv_rxq_release(&rig.dev, 1);
+	trace_clear();
+	cq_fails = true;
+	assert_true(mdv_rxq_is_broken(setup(1, 128, 0)));
+	trace_check("adopt 1 1; ");
+	assert_null(rig.port.parked);
+}
+
+static void
 marks_are_looked_for_everywhere(void **state)
 {
 	struct mdv_rxq *first, *parked;
@@ -609,6 +626,7 @@ main(void)
 		TEST(a_queue_tells_what_it_strips_now),
 		TEST(tags_are_looked_for_on_a_ring_that_comes_meanwhile),
 		TEST(marks_are_looked_for_on_objects_that_are_taken_over),
+		TEST(a_cq_that_fails_while_it_is_taken_over_is_noticed),
 		TEST(marks_are_looked_for_everywhere),
 		TEST(descriptors_tell_what_waits),
 		TEST(a_smaller_pool_takes_shorter_packets_from_strides),
