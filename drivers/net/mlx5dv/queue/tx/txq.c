@@ -56,17 +56,29 @@ is_ibv(const struct mdv_txq *txq)
 	return txq->port->device.caps.mode == MDV_MODE_IBV;
 }
 
-/** @return the released queue of this number of a running port, or NULL. */
-static struct mdv_txq *
-parked_take(struct mdv_port *port, uint16_t idx)
+/** @return the place of the released queue of this number; NULL is there: there is none. Under
+ * queues.lock. */
+static struct mdv_txq **
+parked_at(struct mdv_port *port, uint16_t idx)
 {
-	struct mdv_txq **at = &port->parked_tx, *txq;
+	struct mdv_txq **at = &port->parked_tx;
 
-	pthread_mutex_lock(&port->queues.lock);
 	while (*at != NULL && (*at)->idx != idx)
 		at = &(*at)->next_parked;
+	return at;
+}
+
+/** @return the released queue of this number of a running port, or NULL. @param take out of the
+ * list, where events find it */
+static struct mdv_txq *
+parked_get(struct mdv_port *port, uint16_t idx, bool take)
+{
+	struct mdv_txq **at, *txq;
+
+	pthread_mutex_lock(&port->queues.lock);
+	at = parked_at(port, idx);
 	txq = *at;
-	if (txq != NULL)
+	if (take && txq != NULL)
 		*at = txq->next_parked;
 	pthread_mutex_unlock(&port->queues.lock);
 	return txq;
@@ -80,7 +92,7 @@ parked_take(struct mdv_port *port, uint16_t idx)
 static int
 setup_running(struct mdv_txq *txq)
 {
-	struct mdv_txq *parked = parked_take(txq->port, txq->idx);
+	struct mdv_txq *parked = parked_get(txq->port, txq->idx, false);
 
 	if (parked == NULL)
 		return mdv_txq_ring_create(txq);
@@ -93,20 +105,29 @@ setup_running(struct mdv_txq *txq)
 	if (parked->nb_desc != txq->nb_desc ||
 		(is_ibv(txq) && parked->conf.offloads != txq->conf.offloads)) {
 		mdv_txq_ring_destroy(parked);
-		rte_free(parked);
+		rte_free(parked_get(txq->port, txq->idx, true));
 		return mdv_txq_ring_create(txq);
 	}
 	mdv_txq_ring_adopt(txq, parked);
-	rte_free(parked);
 	return 0;
 }
 
 static void
-list_add(struct mdv_queue_list *list, struct mdv_txq *txq)
+list_add(struct mdv_port *port, struct mdv_txq *txq)
 {
-	pthread_mutex_lock(&list->lock);
-	LIST_INSERT_HEAD(&list->tx, txq, next);
-	pthread_mutex_unlock(&list->lock);
+	struct mdv_txq **at, *parked;
+
+	pthread_mutex_lock(&port->queues.lock);
+	LIST_INSERT_HEAD(&port->queues.tx, txq, next);
+	at = parked_at(port, txq->idx);
+	parked = *at != NULL && (*at)->objs.qp == txq->objs.qp ? *at : NULL;
+	/* The CQ of the objects that it took over may have failed meanwhile. */
+	if (parked != NULL) {
+		txq->ring.broken |= parked->ring.broken;
+		*at = parked->next_parked;
+	}
+	pthread_mutex_unlock(&port->queues.lock);
+	rte_free(parked);
 }
 
 int
@@ -145,7 +166,7 @@ mdv_txq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 		rte_free(txq);
 		return ret;
 	}
-	list_add(&port->queues, txq);
+	list_add(port, txq);
 	dev->data->tx_queues[idx] = txq;
 	return 0;
 }
@@ -176,7 +197,7 @@ mdv_txq_destroy_parked(struct mdv_port *port)
 	struct mdv_txq *txq;
 
 	while (port->parked_tx != NULL) {
-		txq = parked_take(port, port->parked_tx->idx);
+		txq = parked_get(port, port->parked_tx->idx, true);
 		mdv_txq_ring_destroy(txq);
 		rte_free(txq);
 	}

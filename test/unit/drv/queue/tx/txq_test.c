@@ -19,6 +19,7 @@ static struct rig_port rig;
 /* ethdev's array has more places than a port has queues. */
 static void *tx_queues[NB_QUEUES + 1];
 static struct ibv_qp qps[2];
+static bool cq_fails; /**< while objects are taken over, as another thread hears */
 
 /* clang-format off */
 #define FAKE_OF_TXQ(name, word) \
@@ -60,6 +61,9 @@ TRACE_FAKE(void, mdv_txq_ring_adopt, struct mdv_txq *txq, const struct mdv_txq *
 {
 	txq->objs = from->objs;
 	trace_call("adopt %u %u", txq->idx, from->idx);
+	/* As handle_txq() of port/event.c, which looks for the CQ in both lists. */
+	if (cq_fails && rig.port.parked_tx != NULL)
+		rig.port.parked_tx->ring.broken = true;
 }
 
 TRACE_FAKE(void, mdv_txq_ring_clear, struct mdv_txq *txq)
@@ -79,6 +83,7 @@ port_make(void **state)
 	(void)state;
 	rig_port_init(&rig);
 	trace_clear();
+	cq_fails = false;
 	memset(tx_queues, 0, sizeof(tx_queues));
 	rig.data.tx_queues = tx_queues;
 	rig.data.nb_tx_queues = NB_QUEUES;
@@ -283,6 +288,20 @@ a_queue_that_is_set_up_again_goes_on_counting(void **state)
 }
 
 static void
+a_cq_that_fails_while_it_is_taken_over_is_noticed(void **state)
+{
+	(void)state;
+	rig.port.started = true;
+	setup(1, 128, 0);
+	mdv_txq_release(&rig.dev, 1);
+	trace_clear();
+	cq_fails = true;
+	assert_true(setup(1, 128, 0)->ring.broken);
+	trace_check("adopt 1 1; ");
+	assert_null(rig.port.parked_tx);
+}
+
+static void
 objects_follow_the_port(void **state)
 {
 	struct mdv_txq *txq = setup(1, 128, 0);
@@ -476,6 +495,8 @@ main(void)
 			a_released_queues_objects_wait, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			a_queue_that_is_set_up_again_goes_on_counting, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_cq_that_fails_while_it_is_taken_over_is_noticed, port_make, port_free),
 		cmocka_unit_test_setup_teardown(objects_follow_the_port, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			a_broken_queue_takes_nothing_when_it_starts, port_make, port_free),
