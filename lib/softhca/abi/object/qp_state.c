@@ -396,20 +396,19 @@ shca_qp_write_query(struct shca_write *write)
 	qp = shca_qp_share_owner((struct shca_qp_object *)object);
 	if (qp->rwq_ind != NULL)
 		return -ENOSYS;
-	response.max_send_wr = qp->cap.max_send_wr;
+	/* As mlx5_ib_query_qp(): the limits of sends are 0, libmlx5 knows them itself. */
 	response.max_recv_wr = qp->rq_wqes;
-	response.max_send_sge = qp->cap.max_send_sge;
 	response.max_recv_sge = qp->rq_segments;
-	response.max_inline_data = qp->cap.max_inline_data;
-	response.port_num = qp->port;
 	response.sq_sig_all = qp->signal_all;
 	if (qp->roce != NULL) {
+		response.port_num = qp->port;
 		shca_qp_query_roce(qp, &response);
 		return shca_user_write(write->out, &response, sizeof(response));
 	}
 	ret = learn_state(qp);
 	if (ret != 0)
 		return ret;
+	response.port_num = 1;
 	response.qp_state = response.cur_qp_state = qp->state;
 	return shca_user_write(write->out, &response, sizeof(response));
 }

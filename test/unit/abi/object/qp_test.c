@@ -480,7 +480,13 @@ test_query_qp(void **state)
 	qp = rig_object(rig, request.handle);
 	assert_int_equal(query_qp(rig, request.handle, &response), 0);
 	assert_int_equal(response.qp_state, IBV_QPS_RESET);
-	assert_int_equal(response.max_send_wr, 64);
+	/* Limits of sends are libmlx5's, and a raw packet QP's port is always the same. */
+	assert_int_equal(response.max_send_wr, 0);
+	assert_int_equal(response.max_send_sge, 0);
+	assert_int_equal(response.max_inline_data, 0);
+	assert_int_equal(response.max_recv_wr, 64);
+	assert_int_equal(response.max_recv_sge, 1);
+	assert_int_equal(response.port_num, 1);
 	assert_int_equal(
 		rig_modify_qp(rig, request.handle, IBV_QP_STATE | IBV_QP_PORT, IBV_QPS_INIT), 0);
 	assert_int_equal(rig_modify_qp(rig, request.handle, IBV_QP_STATE, IBV_QPS_RTR), 0);
