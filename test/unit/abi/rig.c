@@ -333,6 +333,7 @@ wq_request_init(const struct rig *rig, struct wq_request *request, uint32_t cq)
 			.user_index = 7,
 		},
 		.driver_length = sizeof(request->driver),
+		.driver_out_length = sizeof(struct mlx5_ib_create_wq_resp),
 	};
 }
 
@@ -357,7 +358,8 @@ wq_request_run(struct rig *rig, struct wq_request *request)
 	frame_out(&frame, UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, &request->max_sge_answer, 4);
 	frame_out(&frame, UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, &request->number, 4);
 	frame_in(&frame, UVERBS_ATTR_UHW_IN, &request->driver, request->driver_length);
-	frame_out(&frame, UVERBS_ATTR_UHW_OUT, &response, sizeof(response));
+	if (request->driver_out_length != 0)
+		frame_out(&frame, UVERBS_ATTR_UHW_OUT, &response, request->driver_out_length);
 	ret = frame_run(rig->file, &frame);
 	request->handle = (uint32_t)frame.attrs[0].data;
 	return ret;

@@ -111,6 +111,7 @@ struct wq_request {
 	uint64_t user_handle;
 	struct mlx5_ib_create_wq driver;
 	uint32_t driver_length;
+	uint32_t driver_out_length; /**< 0: no room for the driver's answer */
 	uint32_t max_wr_answer, max_sge_answer, number;
 	uint32_t handle;
 };

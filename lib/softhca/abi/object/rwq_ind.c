@@ -53,7 +53,12 @@ check_request(
 		return -ENOSPC;
 	if (shca_user_check_clear(write->in, sizeof(*request) + handles_bytes) != 0)
 		return -EOPNOTSUPP;
-	return shca_user_check_clear(write->driver_in, 0);
+	if (shca_user_check_clear(write->driver_in, 0) != 0)
+		return -EOPNOTSUPP;
+	return write->driver_out->length != 0 &&
+			write->driver_out->length < sizeof(struct mlx5_ib_create_rwq_ind_tbl_resp)
+		? -EINVAL
+		: 0;
 }
 
 /** Take a use of every queue that the request names, or of none on failure. */
@@ -84,6 +89,9 @@ use_wqs(struct shca_write *write, struct shca_rwq_ind_object *table, struct shca
 static int
 fill_table(struct shca_write *write, struct shca_rwq_ind_object *table, uint32_t nb_wqs)
 {
+	const struct mlx5_ib_create_rwq_ind_tbl_resp driver_response = {
+		.response_length = sizeof(driver_response.response_length),
+	};
 	struct ib_uverbs_ex_create_rwq_ind_table_resp response = {
 		.response_length = sizeof(response),
 		.ind_tbl_handle = table->object.handle,
@@ -101,7 +109,9 @@ fill_table(struct shca_write *write, struct shca_rwq_ind_object *table, uint32_t
 	if (ret != 0)
 		goto undo;
 	response.ind_tbl_num = shca_rqt_number(table->rqt);
-	ret = shca_user_write(write->out, &response, sizeof(response));
+	ret = shca_user_write(write->driver_out, &driver_response, sizeof(driver_response));
+	if (ret == 0)
+		ret = shca_user_write(write->out, &response, sizeof(response));
 	if (ret != 0) {
 		shca_rqt_destroy(table->rqt);
 		goto undo;

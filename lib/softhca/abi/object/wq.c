@@ -82,6 +82,15 @@ check_striding(const struct shca_model *model, const struct mlx5_ib_create_wq *r
 	return 0;
 }
 
+/** As mlx5_ib_create_wq: whoever asks for an answer has room for all of it. */
+static int
+check_room(const struct shca_user_buffer *buffer)
+{
+	return buffer->length != 0 && buffer->length < sizeof(struct mlx5_ib_create_wq_resp)
+		? -EINVAL
+		: 0;
+}
+
 /** As prepare_user_rq and set_user_rq_size (hw/mlx5/qp.c). */
 static int
 check_driver_request(const struct shca_model *model, const struct shca_user_buffer *buffer,
@@ -144,8 +153,10 @@ create(struct shca_bundle *bundle)
 
 	if (shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_WQ_TYPE) != IB_UVERBS_WQT_RQ)
 		return -EINVAL;
-	ret = check_driver_request(model, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN),
-		shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_WQ_MAX_WR), &request);
+	ret = check_room(shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT));
+	if (ret == 0)
+		ret = check_driver_request(model, shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN),
+			shca_ioctl_value(bundle, UVERBS_ATTR_CREATE_WQ_MAX_WR), &request);
 	if (ret == 0)
 		ret = check_flags(model, flags);
 	if (ret != 0)
@@ -291,6 +302,9 @@ shca_wq_write_modify(struct shca_write *write)
 			(IBV_WQ_ATTR_STATE | IBV_WQ_ATTR_CURR_STATE | IBV_WQ_ATTR_FLAGS))
 		return -EINVAL;
 	ret = shca_object_find(write->file, &shca_wq_class, request.wq_handle, &object);
+	/* mlx5_ib_modify_wq(): its part must be there. */
+	if (ret == 0 && write->driver_in->length < sizeof(driver_request))
+		ret = -EINVAL;
 	if (ret == 0)
 		ret = shca_user_read_known(
 			write->driver_in, &driver_request, sizeof(driver_request));

@@ -30,6 +30,8 @@ static const struct field_case wq_cases[] = {
 	FIELD(struct wq_request, driver.rq_wqe_shift, 3, -EINVAL),
 	FIELD(struct wq_request, driver.comp_mask, MLX5_IB_CREATE_WQ_STRIDING_RQ, -EINVAL),
 	FIELD(struct wq_request, driver.comp_mask, 2, -EOPNOTSUPP),
+	FIELD(struct wq_request, driver_out_length, 0, 0),
+	FIELD(struct wq_request, driver_out_length, 4, -EINVAL),
 	FIELD(struct wq_request, driver.buf_addr, 0x1000, -EFAULT),
 	FIELD(struct wq_request, driver.db_addr, 0x1000, -EFAULT),
 };
@@ -124,7 +126,7 @@ test_wq_answer(void **state)
 }
 
 static int
-modify_wq(struct rig *rig, const struct ib_uverbs_ex_modify_wq *request)
+modify_wq_by(struct rig *rig, const struct ib_uverbs_ex_modify_wq *request, size_t driver_length)
 {
 	const struct mlx5_ib_modify_wq driver = { 0 };
 	const struct command command = {
@@ -132,10 +134,32 @@ modify_wq(struct rig *rig, const struct ib_uverbs_ex_modify_wq *request)
 		.in = request,
 		.in_length = sizeof(*request),
 		.driver_in = &driver,
-		.driver_in_length = sizeof(driver),
+		.driver_in_length = driver_length,
 	};
 
 	return command_run(rig->file, &command);
+}
+
+static int
+modify_wq(struct rig *rig, const struct ib_uverbs_ex_modify_wq *request)
+{
+	return modify_wq_by(rig, request, sizeof(struct mlx5_ib_modify_wq));
+}
+
+/** The driver's part of the request must be there (mlx5_ib_modify_wq()). */
+static void
+test_modify_without_driver_part(void **state)
+{
+	struct rig *rig = *state;
+	const struct ib_uverbs_ex_modify_wq request = {
+		.attr_mask = IBV_WQ_ATTR_STATE,
+		.wq_handle = rig_wq(rig, rig_cq(rig)),
+		.wq_state = IBV_WQS_RDY,
+	};
+
+	assert_int_equal(modify_wq_by(rig, &request, 0), -EINVAL);
+	assert_int_equal(modify_wq_by(rig, &request, 4), -EINVAL);
+	assert_int_equal(modify_wq_by(rig, &request, 8), 0);
 }
 
 static void
@@ -255,6 +279,30 @@ test_indirection_table(void **state)
 	assert_int_equal(((struct shca_object *)rig_object(rig, wq))->nb_users, 3);
 }
 
+/** Its answer to a table, and room that is too small for it (mlx5_ib_create_rwq_ind_table()). */
+static void
+test_answer_of_table(void **state)
+{
+	struct rig *rig = *state;
+	const uint32_t request[4] = { 0, 0, rig_wq(rig, rig_cq(rig)) };
+	struct ib_uverbs_ex_create_rwq_ind_table_resp response = { 0 };
+	struct mlx5_ib_create_rwq_ind_tbl_resp driver = { 0 };
+	struct command command = {
+		.number = EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL,
+		.in = request,
+		.in_length = sizeof(request),
+		.out = &response,
+		.out_length = sizeof(response),
+		.driver_out = &driver,
+		.driver_out_length = sizeof(driver),
+	};
+
+	assert_int_equal(command_run(rig->file, &command), 0);
+	assert_int_equal(driver.response_length, sizeof(driver.response_length));
+	command.driver_out_length = sizeof(driver.response_length);
+	assert_int_equal(command_run(rig->file, &command), -EINVAL);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
@@ -268,7 +316,9 @@ main(void)
 		TEST(test_wq_states),
 		TEST(test_states_of_a_failed_queue),
 		TEST(test_modify_wq),
+		TEST(test_modify_without_driver_part),
 		TEST(test_indirection_table),
+		TEST(test_answer_of_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
