@@ -66,6 +66,7 @@ requests_wq(void)
 	request_u64(&request, UVERBS_ATTR_CREATE_WQ_TYPE, 0);
 	request_u32(&request, UVERBS_ATTR_CREATE_WQ_MAX_WR, 1u << (how & 7));
 	request_u32(&request, UVERBS_ATTR_CREATE_WQ_MAX_SGE, 1);
+	request_u32(&request, UVERBS_ATTR_CREATE_WQ_FLAGS, 0);
 	request_out(&request, UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, 4);
 	request_out(&request, UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, 4);
 	request_out(&request, UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, 4);

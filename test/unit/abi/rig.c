@@ -352,11 +352,12 @@ wq_request_run(struct rig *rig, struct wq_request *request)
 	frame_const(&frame, UVERBS_ATTR_CREATE_WQ_TYPE, request->type);
 	frame_u32(&frame, UVERBS_ATTR_CREATE_WQ_MAX_WR, request->max_wr);
 	frame_u32(&frame, UVERBS_ATTR_CREATE_WQ_MAX_SGE, request->max_sge);
-	if (request->flags != 0)
+	if (request->without != UVERBS_ATTR_CREATE_WQ_FLAGS)
 		frame_u32(&frame, UVERBS_ATTR_CREATE_WQ_FLAGS, request->flags);
 	frame_out(&frame, UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, &request->max_wr_answer, 4);
 	frame_out(&frame, UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, &request->max_sge_answer, 4);
-	frame_out(&frame, UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, &request->number, 4);
+	if (request->without != UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM)
+		frame_out(&frame, UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, &request->number, 4);
 	frame_in(&frame, UVERBS_ATTR_UHW_IN, &request->driver, request->driver_length);
 	if (request->driver_out_length != 0)
 		frame_out(&frame, UVERBS_ATTR_UHW_OUT, &response, request->driver_out_length);

@@ -112,6 +112,7 @@ struct wq_request {
 	struct mlx5_ib_create_wq driver;
 	uint32_t driver_length;
 	uint32_t driver_out_length; /**< 0: no room for the driver's answer */
+	uint16_t without;           /**< FLAGS or RESP_WQ_NUM: left out */
 	uint32_t max_wr_answer, max_sge_answer, number;
 	uint32_t handle;
 };

@@ -462,3 +462,11 @@ shca_ioctl_out(const struct shca_bundle *bundle, uint16_t id, const void *from, 
 {
 	return shca_user_write(shca_ioctl_buffer(bundle, id), from, length);
 }
+
+int
+shca_ioctl_out_needed(
+	const struct shca_bundle *bundle, uint16_t id, const void *from, size_t length)
+{
+	return shca_ioctl_attr(bundle, id) != NULL ? shca_ioctl_out(bundle, id, from, length)
+						   : -ENOENT;
+}

@@ -56,6 +56,8 @@ struct shca_attr_row {
 	{ .id = (attr_id), .kind = SHCA_ATTR_IN, .min_bytes = (min), .max_bytes = (max) }
 #define SHCA_FLAGS(attr_id, known) \
 	{ .id = (attr_id), .kind = SHCA_ATTR_FLAGS, .flags = (known) }
+#define SHCA_FLAGS_MANDATORY(attr_id, known) \
+	{ .id = (attr_id), .kind = SHCA_ATTR_FLAGS, .is_mandatory = true, .flags = (known) }
 #define SHCA_ENUM(attr_id, bytes, nb) \
 	{ .id = (attr_id), .kind = SHCA_ATTR_ENUM, .is_mandatory = true, .enum_bytes = (bytes), .nb_enums = (nb) }
 #define SHCA_OUT(attr_id, min) \
@@ -149,5 +151,9 @@ struct shca_eventq *shca_ioctl_eventq(const struct shca_bundle *bundle, uint16_t
 const struct shca_user_buffer *shca_ioctl_buffer(const struct shca_bundle *bundle, uint16_t id);
 /** Answer an OUT attribute, if present. @return 0 or -EFAULT. */
 int shca_ioctl_out(const struct shca_bundle *bundle, uint16_t id, const void *from, size_t length);
+/** The same for a handler that cannot do without it, whatever its row says (Linux
+ * core/uverbs_ioctl.c uverbs_copy_to()). @return also -ENOENT: it is not there. */
+int shca_ioctl_out_needed(
+	const struct shca_bundle *bundle, uint16_t id, const void *from, size_t length);
 
 #endif /* SHCA_ABI_CORE_IOCTL_H */

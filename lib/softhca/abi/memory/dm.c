@@ -58,7 +58,7 @@ answer(const struct shca_bundle *bundle, const struct shca_dm_object *dm, uint16
 
 	ret = shca_ioctl_out(bundle, offset_attr, &start_offset, sizeof(start_offset));
 	if (ret == 0)
-		ret = shca_ioctl_out(bundle, page_attr, &page_index, sizeof(page_index));
+		ret = shca_ioctl_out_needed(bundle, page_attr, &page_index, sizeof(page_index));
 	return ret;
 }
 

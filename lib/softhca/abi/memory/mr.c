@@ -469,7 +469,7 @@ static const struct shca_attr_row query_rows[] = {
 static const struct shca_attr_row advise_rows[] = {
 	SHCA_HANDLE(UVERBS_ATTR_ADVISE_MR_PD_HANDLE, &shca_pd_class),
 	SHCA_IN(UVERBS_ATTR_ADVISE_MR_ADVICE, 8),
-	SHCA_FLAGS(UVERBS_ATTR_ADVISE_MR_FLAGS, UINT64_MAX),
+	SHCA_FLAGS_MANDATORY(UVERBS_ATTR_ADVISE_MR_FLAGS, UINT64_MAX),
 	SHCA_IN_MANDATORY(UVERBS_ATTR_ADVISE_MR_SGE_LIST, sizeof(struct ib_uverbs_sge), SHCA_ANY_BYTES),
 };
 

@@ -78,9 +78,8 @@ answer(const struct shca_bundle *bundle, const struct list *list)
 
 	if (ret != 0)
 		return ret;
-	if (shca_ioctl_attr(bundle, UVERBS_ATTR_INFO_TOTAL_HANDLES) == NULL)
-		return -ENOENT;
-	return shca_ioctl_out(bundle, UVERBS_ATTR_INFO_TOTAL_HANDLES, &list->nb, sizeof(list->nb));
+	return shca_ioctl_out_needed(
+		bundle, UVERBS_ATTR_INFO_TOTAL_HANDLES, &list->nb, sizeof(list->nb));
 }
 
 static int

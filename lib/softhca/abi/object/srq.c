@@ -131,7 +131,7 @@ answer(const struct shca_bundle *bundle, const struct shca_srq_object *srq)
 		ret = shca_ioctl_out(bundle, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, &srq->max_sge,
 			sizeof(srq->max_sge));
 	if (ret == 0 && srq->xrcd != NULL)
-		ret = shca_ioctl_out(bundle, UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM,
+		ret = shca_ioctl_out_needed(bundle, UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM,
 			&driver_response.srqn, sizeof(driver_response.srqn));
 	if (ret == 0)
 		ret = shca_ioctl_out(

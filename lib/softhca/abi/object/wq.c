@@ -132,7 +132,7 @@ answer_create(const struct shca_bundle *bundle, const struct shca_wq_object *wq)
 		ret = shca_ioctl_out(
 			bundle, UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, &max_sge, sizeof(max_sge));
 	if (ret == 0)
-		ret = shca_ioctl_out(
+		ret = shca_ioctl_out_needed(
 			bundle, UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, &number, sizeof(number));
 	if (ret == 0)
 		ret = shca_ioctl_out(
@@ -346,7 +346,7 @@ static const struct shca_attr_row create_rows[] = {
 	SHCA_FD_OPTIONAL(UVERBS_ATTR_CREATE_WQ_EVENT_FD, SHCA_EVENTQ_ASYNC),
 	SHCA_IN(UVERBS_ATTR_CREATE_WQ_MAX_WR, 4),
 	SHCA_IN(UVERBS_ATTR_CREATE_WQ_MAX_SGE, 4),
-	SHCA_FLAGS(UVERBS_ATTR_CREATE_WQ_FLAGS, KNOWN_FLAGS),
+	SHCA_FLAGS_MANDATORY(UVERBS_ATTR_CREATE_WQ_FLAGS, KNOWN_FLAGS),
 	SHCA_OUT(UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, 4),
 	SHCA_OUT(UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, 4),
 	SHCA_OUT_OPTIONAL(UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, 4),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory regions: the methods that need on-demand paging, which no model reports. */
+/* Memory regions: the methods that need on-demand paging, which no model reports; and memory of the
+ * device. */
 #include <errno.h>
 
 #include "rig.h"
@@ -29,7 +30,7 @@ static const struct field_case advice_cases[] = {
 	FIELD(struct advice, pd, 0, -EINVAL),
 	FIELD(struct advice, without, UVERBS_ATTR_ADVISE_MR_PD_HANDLE, -EINVAL),
 	FIELD(struct advice, without, UVERBS_ATTR_ADVISE_MR_ADVICE, -EINVAL),
-	FIELD(struct advice, without, UVERBS_ATTR_ADVISE_MR_FLAGS, -EOPNOTSUPP),
+	FIELD(struct advice, without, UVERBS_ATTR_ADVISE_MR_FLAGS, -EINVAL),
 	FIELD(struct advice, without, UVERBS_ATTR_ADVISE_MR_SGE_LIST, -EINVAL),
 };
 /* clang-format on */
@@ -117,6 +118,26 @@ test_reg_dmabuf(void **state)
 	assert_int_equal(rig_cq(rig), next + 1);
 }
 
+/** mlx5_ib says in which page it is; who does not ask gets none, and nothing stays taken. */
+static void
+test_page_of_device_memory(void **state)
+{
+	struct rig *rig = *state;
+	uint16_t page = 0xffff;
+	uint64_t offset;
+	struct frame frame;
+
+	frame_init(&frame, UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC);
+	frame_handle(&frame, UVERBS_ATTR_ALLOC_DM_HANDLE, 0);
+	frame_const(&frame, UVERBS_ATTR_ALLOC_DM_LENGTH, 4096);
+	frame_u32(&frame, UVERBS_ATTR_ALLOC_DM_ALIGNMENT, 0);
+	frame_out(&frame, MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET, &offset, sizeof(offset));
+	assert_int_equal(frame_run(rig->file, &frame), -ENOENT);
+	frame_out(&frame, MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX, &page, sizeof(page));
+	assert_int_equal(frame_run(rig->file, &frame), 0);
+	assert_int_equal(page, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
@@ -125,6 +146,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_advise),
 		TEST(test_reg_dmabuf),
+		TEST(test_page_of_device_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -389,11 +389,32 @@ query_gid(struct rig *rig, uint32_t port, uint32_t index, struct ib_uverbs_gid_e
 	struct frame frame;
 
 	frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_ENTRY);
-	frame_u32(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_PORT, port);
-	frame_u32(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, index);
+	frame_const(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_PORT, port);
+	frame_const(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, index);
 	frame_u32(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS, 0);
 	frame_out(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, entry, sizeof(*entry));
 	return frame_run(rig->file, &frame);
+}
+
+/** Numbers of 8 bytes, and flags although there are none. */
+static void
+test_attributes_of_a_gid(void **state)
+{
+	struct rig *rig = *state;
+	struct ib_uverbs_gid_entry entry;
+	struct frame frame;
+
+	for (unsigned int short_one = 0; short_one < 2; short_one++) {
+		frame_init(&frame, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_ENTRY);
+		frame_const(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_PORT, 1);
+		frame_const(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, 0);
+		frame_out(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, &entry, sizeof(entry));
+		assert_int_equal(frame_run(rig->file, &frame), -EINVAL);
+		frame_u32(&frame, UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS, 0);
+		assert_int_equal(frame_run(rig->file, &frame), 0);
+		frame.attrs[short_one].len = sizeof(uint32_t);
+		assert_int_equal(frame_run(rig->file, &frame), -EINVAL);
+	}
 }
 
 static void
@@ -498,6 +519,7 @@ main(void)
 		TEST(test_query_device),
 		TEST(test_query_device_ex),
 		TEST(test_query_port_speed),
+		TEST(test_attributes_of_a_gid),
 		TEST(test_gids),
 		TEST(test_query_vport),
 	};

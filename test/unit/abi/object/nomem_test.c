@@ -221,6 +221,7 @@ static int
 create_dm(struct rig *rig)
 {
 	uint64_t offset;
+	uint16_t page;
 	struct frame frame;
 	int ret;
 
@@ -229,6 +230,7 @@ create_dm(struct rig *rig)
 	frame_const(&frame, UVERBS_ATTR_ALLOC_DM_LENGTH, 4096);
 	frame_u32(&frame, UVERBS_ATTR_ALLOC_DM_ALIGNMENT, 0);
 	frame_out(&frame, MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET, &offset, sizeof(offset));
+	frame_out(&frame, MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX, &page, sizeof(page));
 	ret = frame_run(rig->file, &frame);
 	dm = (uint32_t)frame.attrs[0].data;
 	return ret;

@@ -30,6 +30,8 @@ static const struct field_case wq_cases[] = {
 	FIELD(struct wq_request, driver.rq_wqe_shift, 3, -EINVAL),
 	FIELD(struct wq_request, driver.comp_mask, MLX5_IB_CREATE_WQ_STRIDING_RQ, -EINVAL),
 	FIELD(struct wq_request, driver.comp_mask, 2, -EOPNOTSUPP),
+	FIELD(struct wq_request, without, UVERBS_ATTR_CREATE_WQ_FLAGS, -EINVAL),
+	FIELD(struct wq_request, without, UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, -ENOENT),
 	FIELD(struct wq_request, driver_out_length, 0, 0),
 	FIELD(struct wq_request, driver_out_length, 4, -EINVAL),
 	FIELD(struct wq_request, driver.buf_addr, 0x1000, -EFAULT),
