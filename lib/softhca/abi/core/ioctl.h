@@ -60,9 +60,14 @@ struct shca_attr_row {
 	{ .id = (attr_id), .kind = SHCA_ATTR_FLAGS, .is_mandatory = true, .flags = (known) }
 #define SHCA_ENUM(attr_id, bytes, nb) \
 	{ .id = (attr_id), .kind = SHCA_ATTR_ENUM, .is_mandatory = true, .enum_bytes = (bytes), .nb_enums = (nb) }
-#define SHCA_OUT(attr_id, min) \
+#define SHCA_OUT(attr_id, bytes) \
+	{ .id = (attr_id), .kind = SHCA_ATTR_OUT, .is_mandatory = true, .min_bytes = (bytes), .max_bytes = (bytes) }
+#define SHCA_OUT_OPTIONAL(attr_id, bytes) \
+	{ .id = (attr_id), .kind = SHCA_ATTR_OUT, .min_bytes = (bytes), .max_bytes = (bytes) }
+/** Structs that may grow, and arrays. */
+#define SHCA_OUT_LEAST(attr_id, min) \
 	{ .id = (attr_id), .kind = SHCA_ATTR_OUT, .is_mandatory = true, .min_bytes = (min), .max_bytes = SHCA_ANY_BYTES }
-#define SHCA_OUT_OPTIONAL(attr_id, min) \
+#define SHCA_OUT_LEAST_OPTIONAL(attr_id, min) \
 	{ .id = (attr_id), .kind = SHCA_ATTR_OUT, .min_bytes = (min), .max_bytes = SHCA_ANY_BYTES }
 #define SHCA_HANDLE(attr_id, object_class) \
 	{ .id = (attr_id), .kind = SHCA_ATTR_HANDLE, .is_mandatory = true, .class = (object_class) }
@@ -82,7 +87,7 @@ struct shca_attr_row {
 /** The provider library's attributes of a core method. */
 #define SHCA_UHW \
 	SHCA_IN_OPTIONAL(UVERBS_ATTR_UHW_IN, 0, SHCA_ANY_BYTES), \
-	SHCA_OUT_OPTIONAL(UVERBS_ATTR_UHW_OUT, 0)
+	SHCA_OUT_LEAST_OPTIONAL(UVERBS_ATTR_UHW_OUT, 0)
 /* clang-format on */
 
 /** Attributes of a method, at most. */

@@ -194,7 +194,7 @@ invoke(struct shca_bundle *bundle)
 static const struct shca_attr_row invoke_write_rows[] = {
 	SHCA_IN(UVERBS_ATTR_WRITE_CMD, 8),
 	SHCA_IN_OPTIONAL(UVERBS_ATTR_CORE_IN, 4, SHCA_ANY_BYTES),
-	SHCA_OUT_OPTIONAL(UVERBS_ATTR_CORE_OUT, 0),
+	SHCA_OUT_LEAST_OPTIONAL(UVERBS_ATTR_CORE_OUT, 0),
 	SHCA_UHW,
 };
 

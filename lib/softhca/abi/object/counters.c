@@ -109,7 +109,7 @@ static const struct shca_attr_row destroy_rows[] = {
 
 static const struct shca_attr_row read_rows[] = {
 	SHCA_HANDLE(UVERBS_ATTR_READ_COUNTERS_HANDLE, &shca_counters_class),
-	SHCA_OUT(UVERBS_ATTR_READ_COUNTERS_BUFF, 0),
+	SHCA_OUT_LEAST(UVERBS_ATTR_READ_COUNTERS_BUFF, 0),
 	SHCA_FLAGS(UVERBS_ATTR_READ_COUNTERS_FLAGS, IB_UVERBS_READ_COUNTERS_PREFER_CACHED),
 };
 

@@ -531,18 +531,18 @@ static const struct shca_attr_row get_context_rows[] = {
 static const struct shca_attr_row query_context_rows[] = {
 	SHCA_OUT_OPTIONAL(UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, 4),
 	SHCA_OUT_OPTIONAL(UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT, 8),
-	SHCA_OUT(MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX, OFFSET_END(struct mlx5_ib_alloc_ucontext_resp, dump_fill_mkey)),
+	SHCA_OUT_LEAST(MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX, OFFSET_END(struct mlx5_ib_alloc_ucontext_resp, dump_fill_mkey)),
 };
 
 static const struct shca_attr_row query_port_rows[] = {
 	SHCA_IN(UVERBS_ATTR_QUERY_PORT_PORT_NUM, 8),
-	SHCA_OUT(UVERBS_ATTR_QUERY_PORT_RESP, OFFSET_END(struct ib_uverbs_query_port_resp_ex, reserved)),
+	SHCA_OUT_LEAST(UVERBS_ATTR_QUERY_PORT_RESP, OFFSET_END(struct ib_uverbs_query_port_resp_ex, reserved)),
 };
 
 static const struct shca_attr_row query_gid_table_rows[] = {
 	SHCA_IN(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, 8),
 	SHCA_FLAGS(UVERBS_ATTR_QUERY_GID_TABLE_FLAGS, UINT32_MAX),
-	SHCA_OUT(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, 0),
+	SHCA_OUT_LEAST(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, 0),
 	SHCA_OUT(UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, 8),
 };
 
@@ -550,12 +550,12 @@ static const struct shca_attr_row query_gid_entry_rows[] = {
 	SHCA_IN(UVERBS_ATTR_QUERY_GID_ENTRY_PORT, 8),
 	SHCA_IN(UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, 8),
 	SHCA_FLAGS_MANDATORY(UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS, UINT32_MAX),
-	SHCA_OUT(UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, sizeof(struct ib_uverbs_gid_entry)),
+	SHCA_OUT_LEAST(UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, sizeof(struct ib_uverbs_gid_entry)),
 };
 
 static const struct shca_attr_row query_vport_rows[] = {
 	SHCA_IN(MLX5_IB_ATTR_QUERY_PORT_PORT_NUM, 4),
-	SHCA_OUT(MLX5_IB_ATTR_QUERY_PORT, OFFSET_END(struct mlx5_ib_uapi_query_port, reg_c0)),
+	SHCA_OUT_LEAST(MLX5_IB_ATTR_QUERY_PORT, OFFSET_END(struct mlx5_ib_uapi_query_port, reg_c0)),
 };
 
 const struct shca_method shca_device_methods[] = {

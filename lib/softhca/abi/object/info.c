@@ -108,8 +108,8 @@ info_handles(struct shca_bundle *bundle)
 /* clang-format off */
 static const struct shca_attr_row info_rows[] = {
 	SHCA_IN(UVERBS_ATTR_INFO_OBJECT_ID, 8),
-	{ .id = UVERBS_ATTR_INFO_TOTAL_HANDLES, .kind = SHCA_ATTR_OUT, .min_bytes = 4, .max_bytes = 4 },
-	SHCA_OUT_OPTIONAL(UVERBS_ATTR_INFO_HANDLES_LIST, sizeof(uint32_t)),
+	SHCA_OUT_OPTIONAL(UVERBS_ATTR_INFO_TOTAL_HANDLES, 4),
+	SHCA_OUT_LEAST_OPTIONAL(UVERBS_ATTR_INFO_HANDLES_LIST, sizeof(uint32_t)),
 };
 
 const struct shca_method shca_info_methods[] = {

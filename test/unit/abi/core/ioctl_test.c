@@ -245,6 +245,27 @@ test_unwritable_frame_creates_nothing(void **state)
 	munmap(frame, 4096);
 }
 
+/** Of a number, as the kernel's UVERBS_ATTR_TYPE() has it: no more than its bytes. */
+static void
+test_answer_of_another_size(void **state)
+{
+	static const struct {
+		uint16_t length;
+		int expected;
+	} rows[] = { { 2, -EINVAL }, { 8, -EINVAL }, { 4, 0 } };
+	struct rig *rig = *state;
+	uint64_t pdn;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct frame frame;
+
+		frame_init(&frame, UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY);
+		frame_handle(&frame, MLX5_IB_ATTR_QUERY_PD_HANDLE, rig->pd);
+		frame_out(&frame, MLX5_IB_ATTR_QUERY_PD_RESP_PDN, &pdn, rows[i].length);
+		assert_int_equal(frame_run(rig->file, &frame), rows[i].expected);
+	}
+}
+
 int
 main(void)
 {
@@ -265,6 +286,8 @@ main(void)
 			test_write_commands_check_sizes, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(
 			test_unknown_write_commands, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(
+			test_answer_of_another_size, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(
 			test_unwritable_frame_creates_nothing, rig_setup, rig_teardown),
 	};
