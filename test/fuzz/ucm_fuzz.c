@@ -78,7 +78,7 @@ describe_port(void *arg, const struct shca_ucma_gid *gid, struct shca_ucma_port 
 {
 	(void)arg;
 	*port = (struct shca_ucma_port){
-		.node_guid = 0x100 + gid->device, .mtu = 3, .rate = 7, .ack_delay = 16
+		.node_guid = 0x100 + gid->device, .mtu = 3, .ack_delay = 16
 	};
 }
 

@@ -64,6 +64,8 @@ flow_label(const struct shca_id *id)
 	return wanted != 0 ? wanted : of_ports & FLOW_MASK;
 }
 
+/** Of any speed: the static rate means nothing on Ethernet, and is IB_RATE_PORT_CURRENT (Linux 6.5
+ * and its stable releases, cma_resolve_iboe_route()). */
 void
 shca_connect_resolve_path(struct shca_id *id)
 {
@@ -71,7 +73,6 @@ shca_connect_resolve_path(struct shca_id *id)
 		.is_known = true,
 		.flow_label = flow_label(id),
 		.mtu = id->port.mtu,
-		.rate = id->port.rate,
 		.life_time = PACKET_LIFE_TIME,
 		.traffic_class = id->tos,
 	};

@@ -2,7 +2,6 @@
 #include "ucma/rdma.h"
 
 #include <errno.h>
-#include <infiniband/verbs.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -105,19 +104,6 @@ reach(void *arg, const struct shca_ucma_gid *gid, const uint8_t *remote)
 	return ret;
 }
 
-/** By rate; the next higher one (core/addr.h iboe_get_rate()). */
-static const struct {
-	uint32_t mbps;
-	uint8_t rate;
-} rates[] = {
-	{ 10000, IBV_RATE_10_GBPS },
-	{ 25000, IBV_RATE_25_GBPS },
-	{ 40000, IBV_RATE_40_GBPS },
-	{ 50000, IBV_RATE_50_GBPS },
-	{ 100000, IBV_RATE_100_GBPS },
-	{ UINT32_MAX, IBV_RATE_200_GBPS },
-};
-
 static void
 describe_port(void *arg, const struct shca_ucma_gid *gid, struct shca_ucma_port *port)
 {
@@ -125,17 +111,13 @@ describe_port(void *arg, const struct shca_ucma_gid *gid, struct shca_ucma_port 
 	struct shca_device *dev = rdma->conf.devices[gid->device];
 	const struct shca_device_conf *conf = shca_device_conf(dev);
 	uint8_t mtu;
-	size_t i = 0;
 
 	shca_device_lock(dev);
 	mtu = shca_gid_port_mtu(dev);
 	shca_device_unlock(dev);
-	while (rates[i].mbps < conf->speed_mbps)
-		i++;
 	*port = (struct shca_ucma_port){
 		.node_guid = shca_node_guid(conf->mac),
 		.mtu = mtu,
-		.rate = rates[i].rate,
 		.ack_delay = SHCA_ACK_DELAY,
 	};
 }

@@ -51,7 +51,6 @@ struct shca_ucma_gid {
 struct shca_ucma_port {
 	uint64_t node_guid; /**< host order */
 	uint8_t mtu;        /**< active: 1 to 5 */
-	uint8_t rate;       /**< enum ibv_rate */
 	uint8_t ack_delay;  /**< local_ca_ack_delay */
 };
 

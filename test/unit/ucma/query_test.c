@@ -50,7 +50,7 @@ test_path(void **state)
 		[50] = 0xff,
 		0xff, /* P_Key */
 		[54] = 2 << 6 | 3,
-		2 << 6 | 7,
+		2 << 6 | 0,
 		2 << 6 | 16 /* MTU, rate, life time: just that */
 	};
 	struct {
@@ -151,7 +151,7 @@ test_route(void **state)
 	assert_int_equal(answer.ib_route[0].pkey, 0xffff);
 	assert_int_equal(answer.ib_route[0].reversible, 1);
 	assert_int_equal(answer.ib_route[0].mtu_selector, 2);
-	assert_int_equal(answer.ib_route[0].rate, 7);
+	assert_int_equal(answer.ib_route[0].rate, 0);
 	assert_int_equal(answer.ib_route[0].hop_limit, 64);
 	rig_close(&rig);
 }

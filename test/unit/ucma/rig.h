@@ -105,7 +105,6 @@ rig_port(void *arg, const struct shca_ucma_gid *gid, struct shca_ucma_port *port
 	*port = (struct shca_ucma_port){
 		.node_guid = 0x100 + gid->device,
 		.mtu = 3,
-		.rate = 7,
 		.ack_delay = 16 + (gid->device == 1 ? rig->more_delay : 0),
 	};
 }
