@@ -69,6 +69,10 @@ flow_label(const struct shca_id *id)
 void
 shca_connect_resolve_path(struct shca_id *id)
 {
+	const struct shca_ucma *ucma = id->file->ucma;
+
+	/* Its netdev's MTU may have changed since the identifier was bound. */
+	ucma->conf.port(ucma->conf.arg, &id->gid, &id->port);
 	id->path = (struct shca_id_path){
 		.is_known = true,
 		.flow_label = flow_label(id),

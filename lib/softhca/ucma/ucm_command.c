@@ -163,6 +163,11 @@ resolve_route(struct shca_ucma_call *call)
 	if (id->state != SHCA_ID_ADDR_RESOLVED || command->timeout_ms == 0)
 		return -EINVAL;
 	shca_connect_resolve_path(id);
+	/* cma_resolve_iboe_route(): no packet fits into the netdev's. */
+	if (id->path.mtu == 0) {
+		id->path.is_known = false;
+		return -EINVAL;
+	}
 	id->state = SHCA_ID_ROUTE_RESOLVED;
 	return shca_ucm_event_tell(id, SHCA_UCM_ROUTE_RESOLVED, 0);
 }

@@ -247,6 +247,29 @@ test_flow_label_of_address(void **state)
 	rig_close(&rig);
 }
 
+/** The netdev's MTU when the way is resolved, and not when the identifier was bound
+ * (cma_resolve_iboe_route()); there is none through one that is too small. */
+static void
+test_mtu(void **state)
+{
+	struct rig rig;
+	uint32_t id;
+
+	(void)state;
+	rig_open(&rig);
+	id = rig_create(&rig, CLIENT, RDMA_PS_TCP);
+	assert_int_equal(rig_resolve(&rig, id, 1, 2, RIG_PORT), 0);
+	rig_event(&rig, RIG_ADDR_RESOLVED);
+	rig.less_mtu = 3;
+	assert_int_equal(rig_route(&rig, id), -EINVAL);
+	assert_int_equal(route_of(&rig, id).num_paths, 0);
+	rig.less_mtu = 1;
+	assert_int_equal(rig_route(&rig, id), 0);
+	rig_event(&rig, RIG_ROUTE_RESOLVED);
+	assert_int_equal(route_of(&rig, id).ib_route[0].mtu, 2);
+	rig_close(&rig);
+}
+
 /** By UD the way is told with the answer, and who is asked knows of none (cma_ib_new_udp_id()). */
 static void
 test_ud(void **state)
@@ -282,6 +305,7 @@ main(void)
 		cmocka_unit_test(test_type_of_service),
 		cmocka_unit_test(test_flow_label),
 		cmocka_unit_test(test_flow_label_of_address),
+		cmocka_unit_test(test_mtu),
 		cmocka_unit_test(test_ud),
 	};
 

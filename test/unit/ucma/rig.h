@@ -42,6 +42,7 @@ struct rig {
 	unsigned int nb_sent;
 	int reach;                /* what is said of the other side's MAC */
 	uint8_t more_delay;       /* until an ACK, of mlx5_1 */
+	uint8_t less_mtu;         /* of all ports, than 3 */
 	struct shca_mad req, rep; /* the last ones */
 	struct shca_mad last;     /* of any kind */
 	bool changes_qkey;        /* of SIDR_REPs, to: */
@@ -104,7 +105,7 @@ rig_port(void *arg, const struct shca_ucma_gid *gid, struct shca_ucma_port *port
 
 	*port = (struct shca_ucma_port){
 		.node_guid = 0x100 + gid->device,
-		.mtu = 3,
+		.mtu = 3 - rig->less_mtu,
 		.ack_delay = 16 + (gid->device == 1 ? rig->more_delay : 0),
 	};
 }
