@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queue pairs with a transport: modify and query of their states. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <string.h>
 
+#include "abi/core/caps.h"
 #include "abi/qp/qp_roce.h"
 #include "abi/qp/qp_transition.h"
 #include "base/log.h"
 #include "hw/roce/group.h"
 
 #define NB_STATES (IBV_QPS_ERR + 1)
+/** Q_Keys of the system's own services (IBTA 10.2.5). */
+#define PRIVILEGED_QKEY 0x80000000u
 /** Of Linux' routes, unless told otherwise (net/ip.h IPDEFTTL, IPV6_DEFAULT_HOPLIMIT). */
 #define ROUTE_HOPS 64
 
@@ -94,6 +98,17 @@ check_ports(const struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *r
 	SHCA_WARN("QP 0x%x: a path by port %u, the queue pair's is %u",
 		shca_roce_qp_number(qp->roce), port, qp->port);
 	return -EINVAL;
+}
+
+/** As modify_qp() of core/uverbs_cmd.c (Linux 6.5 and its stable releases); the system parameter
+ * that lets everybody have them is off. */
+static int
+check_qkey(const struct ib_uverbs_modify_qp *request)
+{
+	return (request->attr_mask & IBV_QP_QKEY) == 0 || (request->qkey & PRIVILEGED_QKEY) == 0 ||
+			shca_caps_has(CAP_NET_RAW)
+		? 0
+		: -EPERM;
 }
 
 /** Check values as modify_qp() of core/uverbs_cmd.c and mlx5_ib_modify_qp() do. */
@@ -265,8 +280,10 @@ int
 shca_qp_modify_roce(struct shca_qp_object *qp, const struct ib_uverbs_modify_qp *request)
 {
 	struct ib_uverbs_modify_qp taken = *request;
-	const int ret = check_ports(qp, request);
+	int ret = check_ports(qp, request);
 
+	if (ret == 0)
+		ret = check_qkey(request);
 	if (ret != 0)
 		return ret;
 	taken.attr_mask = shca_qp_transition_mask(qp->type, taken.attr_mask);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values that a queue pair with a transport may be set to. */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+#include <linux/capability.h>
+
+#include "rig.h"
+
+static uint32_t
+create_qp(struct rig *rig, uint64_t type)
+{
+	struct qp_request request;
+
+	qp_request_init(rig, &request, rig_cq(rig), -1);
+	request.type = type;
+	assert_int_equal(qp_request_run(rig, &request), 0);
+	return request.handle;
+}
+
+static int
+modify(struct rig *rig, const struct ib_uverbs_modify_qp *request)
+{
+	const struct command command = {
+		.number = IB_USER_VERBS_CMD_MODIFY_QP,
+		.in = request,
+		.in_length = sizeof(*request),
+	};
+
+	return command_run(rig->file, &command);
+}
+
+static void
+set_net_raw(bool on)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	assert_int_equal(syscall(SYS_capget, &header, data), 0);
+	if (on)
+		data[0].effective |= data[0].permitted & CAP_TO_MASK(CAP_NET_RAW);
+	else
+		data[0].effective &= ~CAP_TO_MASK(CAP_NET_RAW);
+	assert_int_equal(syscall(SYS_capset, &header, data), 0);
+}
+
+/** A Q_Key with the highest bit is for those who may send raw packets. */
+static void
+test_privileged_qkey(void **state)
+{
+	struct rig *rig = *state;
+	struct ib_uverbs_modify_qp request = {
+		.qp_handle = create_qp(rig, IB_UVERBS_QPT_UD),
+		.attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY,
+		.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.qkey = 0x80000001,
+	};
+	int privileged, other;
+
+	set_net_raw(false);
+	privileged = modify(rig, &request);
+	request.qkey = 0x7fffffff;
+	other = modify(rig, &request);
+	set_net_raw(true);
+	assert_int_equal(privileged, -EPERM);
+	assert_int_equal(other, 0);
+	request.qkey = 0x80000001;
+	assert_int_equal(modify(rig, &request), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_privileged_qkey, rig_setup, rig_teardown),
+	};
+
+	rig_skip_without_privilege();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
