@@ -111,6 +111,16 @@ check_qkey(const struct ib_uverbs_modify_qp *request)
 		: -EPERM;
 }
 
+/** enum ib_rate: 2.5 Gb/s has the least number, and the greatest is 600 Gb/s, or 800 Gb/s since
+ * Linux 6.7 (hw/mlx5/qp.c ib_rate_to_mlx5()). */
+static bool
+is_rate(const struct shca_file *file, uint8_t rate)
+{
+	const uint8_t last = shca_device_conf(file->dev)->kernel_abi < SHCA_KERNEL_6_12 ? 22 : 23;
+
+	return rate == IBV_RATE_MAX || (rate >= IBV_RATE_2_5_GBPS && rate <= last);
+}
+
 /** Check values as modify_qp() of core/uverbs_cmd.c and mlx5_ib_modify_qp() do. */
 static int
 check_values(const struct shca_file *file, const struct ib_uverbs_modify_qp *request)
@@ -123,6 +133,8 @@ check_values(const struct shca_file *file, const struct ib_uverbs_modify_qp *req
 		return -EINVAL;
 	if ((attrs & IBV_QP_PATH_MTU) &&
 		(request->path_mtu < IBV_MTU_256 || request->path_mtu > IBV_MTU_4096))
+		return -EINVAL;
+	if ((attrs & IBV_QP_AV) && !is_rate(file, request->dest.static_rate))
 		return -EINVAL;
 	if ((attrs & IBV_QP_MAX_QP_RD_ATOMIC) && request->max_rd_atomic > SHCA_MAX_RD_ATOMIC)
 		return -EINVAL;
