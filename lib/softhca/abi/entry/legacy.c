@@ -300,7 +300,7 @@ create_qp(struct shca_write *write, const struct ib_uverbs_ex_create_qp *command
 			command->rwq_ind_tbl_handle);
 	else if (!is_target && command->qp_type != IB_UVERBS_QPT_XRC_INI)
 		add(&request, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, 0, command->recv_cq_handle);
-	if (command->is_srq)
+	if (command->is_srq && !is_target && command->qp_type != IB_UVERBS_QPT_XRC_INI)
 		add(&request, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE, 0, command->srq_handle);
 	if (!is_target && (!is_hash || command->max_send_wr != 0))
 		add(&request, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, 0, command->send_cq_handle);

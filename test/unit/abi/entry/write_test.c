@@ -354,6 +354,60 @@ test_numbers_beyond_the_last(void **state)
 	}
 }
 
+/** @return what a queue pair of XRC gets that names an SRQ which is not there. */
+static int
+create_xrc(struct rig *rig, uint8_t type, uint32_t domain)
+{
+	struct ib_uverbs_create_qp_resp response;
+	struct mlx5_ib_create_qp_resp driver;
+	struct qp_request qp;
+	const struct ib_uverbs_create_qp request = {
+		.pd_handle = domain,
+		.send_cq_handle = rig_cq(rig),
+		.srq_handle = 999,
+		.max_send_wr = 1,
+		.max_send_sge = 1,
+		.qp_type = type,
+		.is_srq = 1,
+	};
+	const struct command command = {
+		.number = IB_USER_VERBS_CMD_CREATE_QP,
+		.in = &request,
+		.in_length = sizeof(request),
+		.out = &response,
+		.out_length = sizeof(response),
+		.driver_in = &qp.driver,
+		.driver_in_length = sizeof(qp.driver),
+		.driver_out = &driver,
+		.driver_out_length = sizeof(driver),
+	};
+
+	qp_request_init(rig, &qp, request.send_cq_handle, -1);
+	qp.driver.rq_wqe_count = qp.driver.rq_wqe_shift = 0;
+	return command_run(rig->file, &command);
+}
+
+/** The command looks at an SRQ only where the type may have one (core/uverbs_cmd.c create_qp()). */
+static void
+test_srq_of_xrc(void **state)
+{
+	struct rig *rig = *state;
+	const struct ib_uverbs_open_xrcd request = { .fd = UINT32_MAX };
+	struct ib_uverbs_open_xrcd_resp response = { 0 };
+	const struct command command = {
+		.number = IB_USER_VERBS_CMD_OPEN_XRCD,
+		.in = &request,
+		.in_length = sizeof(request),
+		.out = &response,
+		.out_length = sizeof(response),
+	};
+
+	assert_int_equal(command_run(rig->file, &command), 0);
+	assert_int_equal(create_xrc(rig, IB_UVERBS_QPT_XRC_INI, rig->pd), 0);
+	assert_int_equal(create_xrc(rig, IB_UVERBS_QPT_XRC_TGT, response.xrcd_handle), 0);
+	assert_int_equal(create_xrc(rig, IB_UVERBS_QPT_UD, rig->pd), -EINVAL);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int
@@ -364,6 +418,7 @@ main(void)
 		TEST(test_unwritable_answer),
 		TEST(test_wq_and_table),
 		TEST(test_create_hash_qp),
+		TEST(test_srq_of_xrc),
 		TEST(test_unknown_numbers),
 		TEST(test_rest),
 		TEST(test_numbers_beyond_the_last),
