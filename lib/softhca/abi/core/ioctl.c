@@ -85,7 +85,17 @@ take_flags(const struct shca_attr_row *row, const struct ib_uverbs_attr *request
 	return (attr->value & ~row->flags) == 0 ? 0 : -EINVAL;
 }
 
-/** The field has 64 bits: a descriptor is an s64; of a handle the upper 32 bits must be clear. */
+/** @return 0, -EINVAL: no handle, or no descriptor, is so (core/rdma_core.c
+ * lookup_get_idr_uobject(), lookup_get_fd_uobject()). */
+static int
+check_number(const struct shca_attr_row *row, int64_t number)
+{
+	if (row->kind == SHCA_ATTR_FD)
+		return number == (int32_t)number ? 0 : -EINVAL;
+	return number >= 0 ? 0 : -EINVAL;
+}
+
+/** The field has 64 bits, an s64. */
 static int
 take_object(struct shca_bundle *bundle, const struct shca_attr_row *row,
 	const struct ib_uverbs_attr *request, struct shca_attr *attr)
@@ -93,6 +103,9 @@ take_object(struct shca_bundle *bundle, const struct shca_attr_row *row,
 	int ret;
 
 	if (request->len != 0)
+		return -EINVAL;
+	if (row->kind != SHCA_ATTR_NEW && row->kind != SHCA_ATTR_NEW_FD &&
+		check_number(row, request->data_s64) != 0)
 		return -EINVAL;
 	switch (row->kind) {
 	case SHCA_ATTR_NEW:

@@ -227,6 +227,42 @@ test_unknown_write_commands(void **state)
 	}
 }
 
+/** Fields of 64 bits: a handle of no object, and what is no handle or descriptor at all
+ * (core/rdma_core.c lookup_get_idr_uobject(), lookup_get_fd_uobject()). */
+static void
+test_wide_numbers(void **state)
+{
+	static const struct {
+		int64_t pd, channel;
+		int expected;
+	} rows[] = {
+		{ INT64_C(1) << 32, -1, -ENOENT },
+		{ INT64_MAX, -1, -ENOENT },
+		{ INT64_MIN, -1, -EINVAL },
+		{ -1, -1, -EINVAL },
+		{ 0, 12345, -EBADF },
+		{ 0, INT64_C(1) << 32, -EINVAL },
+	};
+	struct rig *rig = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cq_request request;
+		uint32_t pdn;
+		struct frame frame;
+
+		cq_request_init(rig, &request);
+		request.channel = rows[i].channel;
+		if (rows[i].pd == 0) {
+			assert_int_equal(cq_request_run(rig, &request), rows[i].expected);
+			continue;
+		}
+		frame_init(&frame, UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY);
+		frame_handle(&frame, MLX5_IB_ATTR_QUERY_PD_HANDLE, rows[i].pd);
+		frame_out(&frame, MLX5_IB_ATTR_QUERY_PD_RESP_PDN, &pdn, sizeof(pdn));
+		assert_int_equal(frame_run(rig->file, &frame), rows[i].expected);
+	}
+}
+
 /** A handle that cannot be announced is not left behind. */
 static void
 test_unwritable_frame_creates_nothing(void **state)
@@ -286,6 +322,7 @@ main(void)
 			test_write_commands_check_sizes, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(
 			test_unknown_write_commands, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_wide_numbers, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(
 			test_answer_of_another_size, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(

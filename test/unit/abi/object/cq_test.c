@@ -14,7 +14,7 @@ static const struct field_case cq_cases[] = {
 	FIELD(struct cq_request, comp_vector, 100000, -EINVAL),
 	FIELD(struct cq_request, channel, 0, -EBADF),
 	FIELD(struct cq_request, channel, 12345, -EBADF),
-	FIELD(struct cq_request, channel, INT64_MAX, -EBADF),
+	FIELD(struct cq_request, channel, INT64_MAX, -EINVAL),
 	FIELD(struct cq_request, flags, 3, 0),
 	FIELD(struct cq_request, flags, 4, -EINVAL),
 	FIELD(struct cq_request, driver_length, 32, 0),
