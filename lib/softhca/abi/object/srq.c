@@ -88,16 +88,15 @@ read_request(const struct shca_bundle *bundle, bool is_xrc, struct mlx5_ib_creat
 	const struct shca_user_buffer *buffer = shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_IN);
 	int ret;
 
-	if (buffer->length < offsetof(struct mlx5_ib_create_srq, uidx))
-		return -EINVAL;
 	ret = shca_user_read(buffer, 0, request, sizeof(*request));
 	if (ret == 0 && shca_user_check_clear(buffer, sizeof(*request)) != 0)
 		ret = -EINVAL;
-	if (ret == 0 &&
-		(request->reserved0 != 0 || request->reserved1 != 0 ||
-			(request->flags & ~(uint32_t)MLX5_SRQ_FLAG_SIGNATURE) != 0))
+	/* Flags that mlx5_ib does not know mean nothing. */
+	if (ret == 0 && (request->reserved0 != 0 || request->reserved1 != 0))
 		ret = -EINVAL;
-	if (ret == 0 && is_xrc && (bundle->file->cqe_version == 0 || request->uidx >= UIDX_DEFAULT))
+	if (ret == 0 && is_xrc &&
+		(bundle->file->cqe_version == 0 || request->uidx >= UIDX_DEFAULT ||
+			buffer->length < offsetof(struct mlx5_ib_create_srq, reserved1)))
 		ret = -EINVAL;
 	return ret;
 }
