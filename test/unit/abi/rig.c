@@ -376,6 +376,7 @@ qp_request_init(const struct rig *rig, struct qp_request *request, int64_t cq, i
 		.table = table,
 		.type = IB_UVERBS_QPT_RAW_PACKET,
 		.user_handle = 0x9abc,
+		.driver_out_length = sizeof(struct mlx5_ib_create_qp_resp),
 	};
 	if (table >= 0) {
 		request->rss = (struct mlx5_ib_create_qp_rss){
@@ -430,7 +431,8 @@ qp_request_run(struct rig *rig, struct qp_request *request)
 	frame_in(&frame, UVERBS_ATTR_UHW_IN,
 		request->table >= 0 ? (const void *)&request->rss : &request->driver,
 		request->driver_length);
-	frame_out(&frame, UVERBS_ATTR_UHW_OUT, &response, sizeof(response));
+	if (request->driver_out_length != 0)
+		frame_out(&frame, UVERBS_ATTR_UHW_OUT, &response, request->driver_out_length);
 	ret = frame_run(rig->file, &frame);
 	request->handle = (uint32_t)frame.attrs[0].data;
 	return ret;

@@ -129,6 +129,7 @@ struct qp_request {
 	struct mlx5_ib_create_qp driver;  /**< of a raw QP */
 	struct mlx5_ib_create_qp_rss rss; /**< of a hash QP */
 	uint32_t driver_length;
+	uint32_t driver_out_length; /**< 0: no room for the driver's answer */
 	struct ib_uverbs_qp_cap cap_answer;
 	uint32_t number;
 	uint32_t handle;

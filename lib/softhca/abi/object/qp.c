@@ -471,8 +471,15 @@ use_others(const struct shca_bundle *bundle, struct shca_qp_object *qp)
 		bundle->file, shca_ioctl_eventq(bundle, UVERBS_ATTR_CREATE_QP_EVENT_FD));
 }
 
-/** The driver's answer has at least the bfreg index, which QPs with dynamic UAR pages ignore. */
-#define RESPONSE_BYTES_MIN (offsetof(struct mlx5_ib_create_qp_resp, bfreg_index) + sizeof(__u32))
+/** @return whether there is room for the driver's answer to a hash QP, of which the first number
+ * must have some; other QPs' answers are cut (mlx5/qp.c process_udata_size()). */
+static bool
+has_room(const struct shca_bundle *bundle, const struct shca_qp_object *qp)
+{
+	return qp->rwq_ind == NULL ||
+		shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT)->length >=
+		offsetof(struct mlx5_ib_create_qp_resp, bfreg_index) + sizeof(__u32);
+}
 
 static int
 create(struct shca_bundle *bundle)
@@ -485,10 +492,7 @@ create(struct shca_bundle *bundle)
 		ret = check_flags(bundle->file->model, qp->type, flags);
 	if (ret == 0)
 		ret = check_source(bundle, qp);
-	if (ret == 0 &&
-		(!has_right_srq(qp) ||
-			shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT)->length <
-				RESPONSE_BYTES_MIN))
+	if (ret == 0 && (!has_right_srq(qp) || !has_room(bundle, qp)))
 		ret = -EINVAL;
 	if (ret != 0)
 		return ret;
