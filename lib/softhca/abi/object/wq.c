@@ -91,7 +91,7 @@ check_room(const struct shca_user_buffer *buffer)
 		: 0;
 }
 
-/** As prepare_user_rq and set_user_rq_size (hw/mlx5/qp.c). */
+/** As prepare_user_rq, set_user_rq_size and create_user_rq (hw/mlx5/qp.c). */
 static int
 check_driver_request(const struct shca_model *model, const struct shca_user_buffer *buffer,
 	uint64_t max_wr, struct mlx5_ib_create_wq *request)
@@ -113,7 +113,7 @@ check_driver_request(const struct shca_model *model, const struct shca_user_buff
 	if (request->rq_wqe_shift >= 32 ||
 		(uint64_t)request->rq_wqe_count << request->rq_wqe_shift > UINT32_MAX)
 		return -EINVAL;
-	return 0;
+	return request->buf_addr != 0 ? 0 : -EINVAL;
 }
 
 static int

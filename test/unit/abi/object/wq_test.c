@@ -35,6 +35,7 @@ static const struct field_case wq_cases[] = {
 	FIELD(struct wq_request, driver_out_length, 0, 0),
 	FIELD(struct wq_request, driver_out_length, 4, -EINVAL),
 	FIELD(struct wq_request, driver.buf_addr, 0x1000, -EFAULT),
+	FIELD(struct wq_request, driver.buf_addr, 0, -EINVAL),
 	FIELD(struct wq_request, driver.db_addr, 0x1000, -EFAULT),
 };
 /* clang-format on */
