@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "rig.h"
@@ -200,10 +201,13 @@ static void
 test_short_reads(void)
 {
 	uint8_t bytes[8];
+	const struct iovec pieces[] = { { bytes, 4 }, { bytes + 4, 4 } };
 
 	arm(0);
 	pass_frame();
 	CHECK(read(channel->fd, bytes, sizeof(bytes) - 1) == -1 && errno == EINVAL, errno);
+	/* Each piece is a read of its own. */
+	CHECK(readv(channel->fd, pieces, 2) == -1 && errno == EINVAL, errno);
 	CHECK(read(channel->fd, bytes, 0) == -1 && errno == EINVAL, errno);
 	take_event();
 	/* Without one it is that which a read says. */

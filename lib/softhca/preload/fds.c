@@ -162,6 +162,16 @@ shca_fds_add_events(int fd, bool is_kept)
 	return add(fd, &(const struct shca_fd){ .has_events = true, .was_removed = !is_kept });
 }
 
+bool
+shca_fds_has_events(int fd)
+{
+	struct shca_fd *entry = shca_fds_get(fd);
+	const bool has = entry != NULL && entry->has_events && is_same(fd, entry);
+
+	shca_fds_put(entry);
+	return has;
+}
+
 int
 shca_fds_cuts(int fd, size_t size, ssize_t (*peek)(int fd))
 {

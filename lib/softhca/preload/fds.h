@@ -45,6 +45,8 @@ int shca_fds_cuts(int fd, size_t size, ssize_t (*peek)(int fd));
 /** Before the last close() of @p fd, which shca_fds_take() gave @p entry of: the device counts the
  * events that were not read by what lies there, so keep a copy until it has. */
 void shca_fds_keep_unread(int fd, struct shca_fd *entry);
+/** @return whether @p fd is a descriptor of events. */
+bool shca_fds_has_events(int fd);
 /** @param is_async an event of a device is asked for */
 enum shca_fds_end shca_fds_end(int fd, bool is_async);
 /** The same for a socket of RDMA netlink, which has no file. */

@@ -6,10 +6,12 @@
 #include "preload/next.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/netlink.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
@@ -373,6 +375,49 @@ read(int fd, void *bytes, size_t size)
 	if (ret >= 0)
 		has_received(fd, NULL, 0);
 	return ret;
+}
+
+/** Each piece is a read of its own, up to one that is not filled (read_write.c
+ * do_loop_readv_writev()). */
+static ssize_t
+read_pieces(int fd, const struct iovec *iov, int nb)
+{
+	ssize_t sum = 0;
+
+	for (int i = 0; i < nb; i++) {
+		struct iovec piece;
+		ssize_t ret;
+
+		if (shca_user_copy_in(&piece, (uintptr_t)&iov[i], sizeof(piece)) != 0)
+			return sum != 0 ? sum : shca_next_answer(-EFAULT);
+		ret = piece.iov_len != 0 ? read(fd, piece.iov_base, piece.iov_len) : 0;
+		if (ret < 0)
+			return sum != 0 ? sum : ret;
+		sum += ret;
+		if ((size_t)ret != piece.iov_len)
+			break;
+	}
+	return sum;
+}
+
+/** As read(): a socket fills all pieces with one message. */
+EXPORT ssize_t
+readv(int fd, const struct iovec *iov, int nb)
+{
+	struct msghdr message = { .msg_iov = (struct iovec *)(uintptr_t)iov,
+		.msg_iovlen = (size_t)nb };
+	struct shca_fd *entry;
+
+	if (!shca_fds_has(fd) || nb < 0 || nb > IOV_MAX)
+		return NEXT(readv)(fd, iov, nb);
+	if (shca_fds_port(fd) >= 0)
+		return shca_next_answer(-EINVAL);
+	if (shca_fds_has_events(fd))
+		return read_pieces(fd, iov, nb);
+	if (shca_fds_netlink(fd, &entry) == NULL && shca_fds_bell(fd, &entry) == NULL)
+		return NEXT(readv)(fd, iov, nb);
+	shca_fds_put(entry);
+	return recvmsg(fd, &message, 0);
 }
 
 /** The C library's own ends a program that has too little room. */

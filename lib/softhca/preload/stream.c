@@ -61,7 +61,6 @@ DEFINE_REFUSED(ESPIPE, ssize_t, pwritev2,
 DEFINE_REFUSED(ESPIPE, ssize_t, pwritev64v2,
 	(int fd, const struct iovec *iov, int nb, off64_t offset, int flags), iov, nb, offset,
 	flags)
-DEFINE_REFUSED(EINVAL, ssize_t, readv, (int fd, const struct iovec *iov, int nb), iov, nb)
 DEFINE_REFUSED(EINVAL, int, ftruncate, (int fd, off_t length), length)
 DEFINE_REFUSED(EINVAL, int, ftruncate64, (int fd, off64_t length), length)
 DEFINE_REFUSED(ENODEV, int, fallocate, (int fd, int mode, off_t offset, off_t length), mode, offset,

@@ -512,6 +512,30 @@ test_requests_in_pieces(void **state)
 	close(fd);
 }
 
+/** A message fills all pieces, and makes room for those that wait as any other read does. */
+static void
+test_answers_in_pieces(void **state)
+{
+	struct nlmsghdr question = { .nlmsg_len = sizeof(question),
+		.nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET),
+		.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP };
+	struct nlmsghdr answer;
+	char rest[4096];
+	const struct iovec iov[] = { { &answer, sizeof(answer) }, { rest, sizeof(rest) } };
+	const int size = 1, fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK, NETLINK_RDMA);
+
+	(void)state;
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)), 0);
+	for (question.nlmsg_seq = 0; question.nlmsg_seq < 100; question.nlmsg_seq++)
+		assert_int_equal(send(fd, &question, sizeof(question), 0), sizeof(question));
+	for (unsigned int i = 0; i < 100; i++) {
+		assert_true(readv(fd, iov, 2) > (ssize_t)sizeof(answer));
+		assert_int_equal(answer.nlmsg_seq, i);
+	}
+	REFUSED(readv(fd, iov, 2), EAGAIN);
+	close(fd);
+}
+
 /** Memory that is not there, which a compiler must not know. */
 static void *
 nowhere(size_t which)
@@ -597,6 +621,7 @@ main(void)
 		cmocka_unit_test(test_streams_alone),
 		cmocka_unit_test(test_writing_pieces),
 		cmocka_unit_test(test_requests_in_pieces),
+		cmocka_unit_test(test_answers_in_pieces),
 		cmocka_unit_test(test_messages_nowhere),
 		cmocka_unit_test(test_status_nowhere),
 	};
