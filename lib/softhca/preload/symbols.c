@@ -47,6 +47,24 @@ int __fxstat64(int version, int fd, struct stat64 *status);
 int __fxstatat(int version, int dir, const char *path, struct stat *status, int flags);
 int __fxstatat64(int version, int dir, const char *path, struct stat64 *status, int flags);
 
+/** As Linux does for a device that is there (fs/namei.c do_open()). @return a descriptor, or a
+ * negative errno */
+static int
+open_node(unsigned int port, int flags)
+{
+	int fd;
+
+	if ((flags & O_PATH) == 0 && (flags & O_CREAT) != 0 && (flags & O_EXCL) != 0)
+		return -EEXIST;
+	if ((flags & O_DIRECTORY) != 0)
+		return -ENOTDIR;
+	fd = shca_route_open(port, (flags & O_CLOEXEC) != 0);
+	/* Who asks for events of connections does not wait (ucma.c ucma_get_event()). */
+	if (fd >= 0 && (flags & O_NONBLOCK) != 0)
+		(void)NEXT(fcntl)(fd, F_SETFL, O_NONBLOCK);
+	return fd;
+}
+
 /** @return whether @p path is ours; then @p fd is the result. */
 static bool
 try_open(const char *path, int flags, int *fd)
@@ -59,7 +77,7 @@ try_open(const char *path, int flags, int *fd)
 	switch ((flags & O_PATH) != 0 ? shca_route_find(path, &port)
 				      : shca_route_find_open(path, &port)) {
 	case SHCA_ROUTE_PORT:
-		ret = shca_route_open(port, (flags & O_CLOEXEC) != 0);
+		ret = open_node(port, flags);
 		errno = saved_errno;
 		*fd = shca_next_answer(ret);
 		return true;

@@ -185,6 +185,44 @@ test_opening_nodes(void **state)
 	}
 }
 
+#define REFUSED(call, wanted)                                                                      \
+	do {                                                                                       \
+		errno = 0;                                                                         \
+		assert_int_equal(call, -1);                                                        \
+		assert_int_equal(errno, wanted);                                                   \
+	} while (0)
+
+/** Flags are for devices what they are for other files. */
+static void
+test_flags_of_nodes(void **state)
+{
+	static const char *const nodes[] = { PRELOAD_RIG_NODE, "/dev/infiniband/rdma_cm" };
+	struct rdma_ucm_event_resp event;
+	struct {
+		struct rdma_ucm_cmd_hdr header;
+		struct rdma_ucm_get_event get;
+	} ask = { { RDMA_USER_CM_CMD_GET_EVENT, sizeof(ask.get), sizeof(event) },
+		{ (uintptr_t)&event } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+		int node;
+
+		REFUSED(open(nodes[i], O_RDWR | O_CREAT | O_EXCL, 0600), EEXIST);
+		REFUSED(open(nodes[i], O_RDONLY | O_DIRECTORY), ENOTDIR);
+		node = open(nodes[i], O_RDWR | O_CREAT, 0600);
+		assert_true(node >= 0);
+		assert_false(fcntl(node, F_GETFL) & O_NONBLOCK);
+		close(node);
+		node = open(nodes[i], O_RDWR | O_NONBLOCK);
+		assert_true(node >= 0);
+		assert_true(fcntl(node, F_GETFL) & O_NONBLOCK);
+		if (i == 1)
+			REFUSED(write(node, &ask, sizeof(ask)), EAGAIN);
+		close(node);
+	}
+}
+
 /** The others' bytes, and the mode of a file that is created, go through. */
 static void
 test_opening_others(void **state)
@@ -390,13 +428,6 @@ test_reading(void **state)
 		close(node);
 	}
 }
-
-#define REFUSED(call, wanted)                                                                      \
-	do {                                                                                       \
-		errno = 0;                                                                         \
-		assert_int_equal(call, -1);                                                        \
-		assert_int_equal(errno, wanted);                                                   \
-	} while (0)
 
 /** They have no content and no position (stream_open()), though there is memory behind them. */
 static void
@@ -609,6 +640,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_opening_nodes),
+		cmocka_unit_test(test_flags_of_nodes),
 		cmocka_unit_test(test_opening_others),
 		cmocka_unit_test(test_status_by_path),
 		cmocka_unit_test(test_status_by_descriptor),
