@@ -134,24 +134,6 @@ add_field(struct frame *frame, const char *field, const char *value)
 	return false;
 }
 
-/** The TCI is one field with several names: "first_vid:0x5 first_prio:0x3". */
-static bool
-add_fields(struct frame *frame, const struct app_tree *field)
-{
-	char rest[200], *next = rest, *value, *colon;
-
-	snprintf(rest, sizeof(rest), "%s:%s", field->key, field->text != NULL ? field->text : "");
-	while ((value = strsep(&next, " ")) != NULL) {
-		colon = strchr(value, ':');
-		if (colon == NULL)
-			continue;
-		*colon = '\0';
-		if (!add_field(frame, value, colon + 1))
-			return false;
-	}
-	return true;
-}
-
 static bool
 is_v6(const struct app_tree *match)
 {
@@ -177,7 +159,7 @@ app_frame_of_rule(const struct app_row *rule, char *line, size_t size)
 	const bool sends = strstr(app_tree_text(rule->table, "type"), "_TX") != NULL;
 
 	for (; match != NULL; match = match->next)
-		if (!add_fields(&frame, match)) {
+		if (!add_field(&frame, match->key, match->text != NULL ? match->text : "")) {
 			snprintf(line, size, "no frame for this rule: patterns have no word for %s",
 				match->key);
 			return -EOPNOTSUPP;

@@ -63,23 +63,26 @@ shca_dump_action(const struct shca_table *table, const struct shca_fte *fte,
 	shca_modify_name(&fte->modify_set, text, SHCA_DUMP_ACTION_MAX);
 }
 
-/** Add the member that a row prints as "name:value". */
+/** Add what a row prints as "name:value", which of the TCI are several: "name:value name:value". */
 static void
-add_member(struct shca_json *json, const struct shca_field *row, const struct shca_match *match)
+add_members(struct shca_json *json, const struct shca_field *row, const struct shca_match *match)
 {
 	char text[FIELD_TEXT_MAX] = "";
 	FILE *out = fmemopen(text, sizeof(text), "w");
-	char *colon;
+	char *colon, *rest;
 
 	if (out == NULL)
 		return;
 	row->print(out, row, match);
 	fclose(out);
-	colon = strchr(text, ':');
-	if (colon == NULL)
-		return;
-	*colon = '\0';
-	shca_json_string(json, text, "%s", colon + 1);
+	for (char *name = strtok_r(text, " ", &rest); name != NULL;
+		name = strtok_r(NULL, " ", &rest)) {
+		colon = strchr(name, ':');
+		if (colon == NULL)
+			continue;
+		*colon = '\0';
+		shca_json_string(json, name, "%s", colon + 1);
+	}
 }
 
 void
@@ -97,7 +100,7 @@ shca_dump_match(const struct shca_fte *fte, const struct shca_dump_conf *conf, c
 		if (!(subtable->fields >> i & 1))
 			continue;
 		if (conf->json != NULL) {
-			add_member(conf->json, row, &match);
+			add_members(conf->json, row, &match);
 			continue;
 		}
 		fprintf(conf->out, "%s|-- ", indent);

@@ -61,8 +61,8 @@ void shca_dump_tables(const struct shca_steering *steering, const struct shca_du
 /** @return the number that the dump shows for @p table. */
 unsigned int shca_dump_table_number(
 	const struct shca_steering *steering, const struct shca_table *table);
-/** Print the fields that an entry matches, a line or member each: the value and, where it is
- * partial, the mask. */
+/** Print the fields that an entry matches, a line each, or a member each name: the value and, where
+ * it is partial, the mask. */
 void shca_dump_match(
 	const struct shca_fte *fte, const struct shca_dump_conf *conf, const char *indent);
 /** Write "FWD", "DROP" or "ALLOW", and the entry's changes: "FWD|DECAP|MOD_HDR". */
