@@ -272,6 +272,40 @@ def test_another_thread_receives(tmp_path, netdev):
         assert shell.script(WAITING, netdev) == "True\n"
 
 
+WAITING_WITH_LITTLE_ROOM = """
+import socket, threading
+opened = open_socket()
+family = family_of(opened)
+def pieces():
+    head, rest = bytearray(16), bytearray(65536)
+    length = opened.recvmsg_into([head, rest])[0]
+    return bytes(head + rest)[:length]
+def look_first():
+    return opened.recv(opened.recv_into(bytearray(1), 1, socket.MSG_PEEK | socket.MSG_TRUNC))
+for receive in pieces, look_first:
+    got, has_all = [], threading.Semaphore(0)
+    def receive_all():
+        for i in range(40):
+            datagram = receive()
+            got.extend(kind for kind, *_ in split(datagram) if len(datagram) == word(datagram[:4]))
+            if i % 2:
+                has_all.release()
+    thread = threading.Thread(target=receive_all)
+    thread.start()
+    for i in range(20):
+        opened.send(message(family, CHANNELS_GET, header(sys.argv[1]), seq=i))
+        has_all.acquire()
+    thread.join()
+    print(got == [family, ERROR] * 20, end=" ", flush=True)
+"""
+
+
+def test_another_thread_receives_with_little_room(tmp_path, netdev):
+    """In its first piece, or at all while it looks how long the answer is."""
+    with Netlink(tmp_path, f"wire=null,kernel=tap:{netdev}") as shell:
+        assert shell.script(WAITING_WITH_LITTLE_ROOM, netdev).split() == ["True", "True"]
+
+
 def test_the_address_by_rtnetlink(tmp_path, netdev):
     """ip and ethtool are told of the port's address; of other netdevs what the kernel says."""
     with Netlink(tmp_path, f"wire=null,kernel=tap:{netdev},mac={MAC}") as shell:

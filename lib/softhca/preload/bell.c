@@ -140,18 +140,57 @@ find_answer(struct shca_bell *bell, const struct rung *rung, ssize_t length)
 	return first != NULL && first->number == rung->header.nlmsg_seq ? first : NULL;
 }
 
+/** Read what has been received in pieces. @return its bytes, at most @p size. */
+static size_t
+gather(const struct msghdr *message, void *bytes, size_t size)
+{
+	struct iovec piece;
+	size_t at = 0;
+
+	for (size_t i = 0; i < message->msg_iovlen && at < size; i++) {
+		if (shca_user_copy_in(&piece, (uintptr_t)&message->msg_iov[i], sizeof(piece)) != 0)
+			break;
+		if (piece.iov_len > size - at)
+			piece.iov_len = size - at;
+		if (shca_user_copy_in(
+			    (uint8_t *)bytes + at, (uintptr_t)piece.iov_base, piece.iov_len) != 0)
+			break;
+		at += piece.iov_len;
+	}
+	return at;
+}
+
+/** @return whether all pieces together have room for a bell; pieces that are nowhere are the
+ * kernel's to refuse. */
+static bool
+has_room(const struct msghdr *message)
+{
+	struct iovec piece;
+	size_t room = 0;
+
+	for (size_t i = 0; i < message->msg_iovlen && room < sizeof(struct rung); i++) {
+		if (shca_user_copy_in(&piece, (uintptr_t)&message->msg_iov[i], sizeof(piece)) != 0)
+			return true;
+		room = piece.iov_len < SIZE_MAX - room ? room + piece.iov_len : SIZE_MAX;
+	}
+	return room >= sizeof(struct rung);
+}
+
 /** Copy an answer to where the application wants it. @return what recvmsg() returns, with errno. */
 static ssize_t
 scatter(const struct answer *answer, struct msghdr *message, int flags)
 {
+	struct iovec piece;
 	size_t at = 0;
 
 	for (size_t i = 0; i < message->msg_iovlen && at < answer->length; i++) {
-		const struct iovec *piece = &message->msg_iov[i];
 		const size_t left = answer->length - at;
-		const size_t length = left < piece->iov_len ? left : piece->iov_len;
+		size_t length;
 
-		if (shca_user_copy_out((uintptr_t)piece->iov_base, answer->bytes + at, length) != 0)
+		if (shca_user_copy_in(&piece, (uintptr_t)&message->msg_iov[i], sizeof(piece)) != 0)
+			return shca_next_answer(-EFAULT);
+		length = left < piece.iov_len ? left : piece.iov_len;
+		if (shca_user_copy_out((uintptr_t)piece.iov_base, answer->bytes + at, length) != 0)
 			return shca_next_answer(-EFAULT);
 		at += length;
 	}
@@ -199,10 +238,9 @@ exchange(struct shca_bell *bell, struct msghdr *message, int flags, ssize_t leng
 	const struct answer *answer;
 	struct rung rung;
 
-	if (length != sizeof(rung) || message->msg_iovlen == 0 ||
-		message->msg_iov[0].iov_len < sizeof(rung) || atomic_load(&bell->nb_waiting) == 0)
+	if (length != sizeof(rung) || atomic_load(&bell->nb_waiting) == 0 ||
+		gather(message, &rung, sizeof(rung)) != sizeof(rung))
 		return length;
-	memcpy(&rung, message->msg_iov[0].iov_base, sizeof(rung));
 	pthread_mutex_lock(&bell->lock);
 	answer = find_answer(bell, &rung, length);
 	if (answer != NULL) {
@@ -220,7 +258,8 @@ shca_bell_receive(struct shca_bell *bell, int fd, struct msghdr *message, int fl
 	struct rung rung;
 	ssize_t ret;
 
-	if (atomic_load(&bell->nb_waiting) != 0) {
+	/* Of a bell that is cut nobody knows whose it is. */
+	if (atomic_load(&bell->nb_waiting) != 0 || !has_room(message)) {
 		/* Wait as the application would, for whatever comes. */
 		ret = NEXT(recv)(fd, &rung, sizeof(rung), MSG_PEEK | (flags & MSG_DONTWAIT));
 		if (ret < 0)
