@@ -48,6 +48,7 @@
 	ROW(fcntl)                                                                                 \
 	ROW(fcntl64)                                                                               \
 	ROW(socket)                                                                                \
+	ROW(connect)                                                                               \
 	ROW(send)                                                                                  \
 	ROW(sendto)                                                                                \
 	ROW(sendmsg)                                                                               \

@@ -108,6 +108,27 @@ socket(int domain, int type, int protocol)
 	return shca_next_answer(ret);
 }
 
+/** A socket that is connected receives from its peer alone (af_netlink.c
+ * netlink_getsockbyportid()), and our answers are from the socket itself. One that is not sends to
+ * the kernel as well. */
+EXPORT int
+connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+	const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+	struct sockaddr_nl to, self;
+	struct shca_fd *entry;
+	int ret;
+
+	if (!shca_fds_has(fd) || length < sizeof(to) ||
+		shca_user_copy_in(&to, (uintptr_t)address, sizeof(to)) != 0 ||
+		to.nl_family != AF_NETLINK || to.nl_pid != 0 || to.nl_groups != 0 ||
+		shca_fds_netlink(fd, &entry) == NULL)
+		return NEXT(connect)(fd, address, length);
+	shca_fds_put(entry);
+	ret = NEXT(connect)(fd, &nobody, sizeof(nobody));
+	return ret != 0 ? ret : shca_next_answer(shca_netlink_address(fd, &self));
+}
+
 /** Copy what is in pieces and may be anywhere. @return 0, -EFAULT, or -EMSGSIZE: it has no room in
  * REQUEST_MAX bytes. */
 static int

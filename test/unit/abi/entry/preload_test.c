@@ -517,6 +517,36 @@ test_netlink(void **state)
 	close(fd);
 }
 
+/** To the kernel, whose answers come all the same; to another, and back. */
+static void
+test_netlink_connected(void **state)
+{
+	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	const struct sockaddr_nl other = { .nl_family = AF_NETLINK, .nl_pid = UINT32_MAX - 7 };
+	struct sockaddr_nl name = { .nl_pid = 1 };
+	socklen_t length = sizeof(name);
+	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (const struct sockaddr *)&kernel, 4), -1);
+	assert_int_equal(errno, EINVAL);
+	for (unsigned int i = 0; i < 2; i++) {
+		if (i == 1)
+			assert_int_equal(
+				connect(fd, (const struct sockaddr *)&other, sizeof(other)), 0);
+		assert_int_equal(connect(fd, (const struct sockaddr *)&kernel, sizeof(kernel)), 0);
+		assert_int_equal(getsockname(fd, (struct sockaddr *)&name, &length), 0);
+		assert_int_not_equal(name.nl_pid, 0);
+		assert_int_equal(getpeername(fd, (struct sockaddr *)&name, &length), 0);
+		assert_int_equal(name.nl_pid, 0);
+		netlink_question.nlmsg_seq = i;
+		assert_int_equal(ask_by_send(fd), sizeof(netlink_question));
+		check_netlink_answer(fd, i);
+	}
+	close(fd);
+}
+
 /** What the socket's buffer has no room for comes when the application has read, in any way. */
 static void
 test_netlink_waits(void **state)
@@ -602,6 +632,7 @@ main(void)
 		cmocka_unit_test(test_vfork),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_netlink),
+		cmocka_unit_test(test_netlink_connected),
 		cmocka_unit_test(test_netlink_waits),
 		cmocka_unit_test(test_inactive),
 		cmocka_unit_test(test_other_files),
