@@ -171,6 +171,26 @@ def test_permanent_address(tmp_path, netdev):
         assert shell.ask(netdev, struct.pack("=II", G_PERMADDR, 5) + bytes(5))[0] == 525
 
 
+NO_SOCKET = """
+import array, errno, fcntl, os, socket, struct, sys
+command = array.array('B', struct.pack('=II', 0x25, 0))
+ifreq = struct.pack('16sP', sys.argv[1].encode(), command.buffer_info()[0])
+for fd in socket.socket(socket.AF_UNIX).detach(), os.open('/dev/null', os.O_RDWR), 999:
+    try:
+        print(fcntl.ioctl(fd, 0x8946, bytearray(ifreq + bytes(16)), True), end=' ')
+    except OSError as error:
+        print(errno.errorcode[error.errno], end=' ')
+"""
+
+
+def test_only_sockets_are_asked(tmp_path, netdev):
+    """Of any family, as Linux does: not what is no socket."""
+    script = tmp_path / "no_socket.py"
+    script.write_text(NO_SOCKET)
+    with Asking(tmp_path, f"wire=null,kernel=tap:{netdev}") as shell:
+        assert shell.said(f"{sys.executable} {script} {netdev}").split() == ["0", "ENOTTY", "EBADF"]
+
+
 # (what is asked, what is said): as for a driver without the operation, or by Linux for any TAP.
 ANSWERS = [
     ("-g {}", "netlink error: Operation not supported"),

@@ -398,6 +398,19 @@ note_own_events(int ret)
 	return ret;
 }
 
+/** Others have no netdevs: the kernel refuses what is asked of them (net/socket.c sock_ioctl()). */
+static bool
+is_socket(int fd)
+{
+	const int saved_errno = errno;
+	socklen_t length = sizeof(int);
+	int type;
+	const bool is_one = getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
+
+	errno = saved_errno;
+	return is_one;
+}
+
 /** Requests of other kinds (FIOCLEX, FIONBIO) work on the descriptor itself, which refuses those of
  * RDMA on the node of connections, as that has none (ucma.c ucma_fops). */
 EXPORT int
@@ -413,7 +426,7 @@ ioctl(int fd, unsigned long request, ...)
 	va_start(args, request);
 	arg = va_arg(args, void *);
 	va_end(args);
-	if (request == SIOCETHTOOL && shca_route_is_active()) {
+	if (request == SIOCETHTOOL && shca_route_is_active() && is_socket(fd)) {
 		ret = shca_route_ethtool(arg);
 		if (ret != SHCA_NLDEV_KERNEL)
 			return shca_next_answer(ret);
