@@ -124,6 +124,16 @@ reflect(struct shca_device *dev, unsigned int nb)
 	shca_steer_rx(dev, frames, nb);
 }
 
+/** Nothing waits any more: all room is free. */
+static inline void
+begin_anew(struct shca_out *out)
+{
+	out->head = out->count = 0;
+	out->wqe_head = out->wqe_count = 0;
+	out->arena_used = 0;
+}
+
+/** Without a WQE all room is free already. */
 bool
 shca_out_flush(struct shca_device *dev)
 {
@@ -154,9 +164,7 @@ shca_out_flush(struct shca_device *dev)
 			return false;
 	}
 	leave(dev, 0);
-	out->head = out->count = 0;
-	out->wqe_head = out->wqe_count = 0;
-	out->arena_used = 0;
+	begin_anew(out);
 	return true;
 }
 
@@ -197,6 +205,8 @@ shca_out_forget(struct shca_out *out, const struct shca_sq *sq)
 	}
 	out->wqe_count = wqe_count;
 	out->count = count;
+	if (wqe_count == out->wqe_head)
+		begin_anew(out);
 }
 
 /** @return the WQE of a frame that has not left. */

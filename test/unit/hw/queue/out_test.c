@@ -202,6 +202,60 @@ one_queue_goes(void **state)
 	}
 }
 
+/** @return a WQE of @p nb pointers to frames, or to parts of one, of @p length bytes each. */
+static struct rig_wqe
+make_wqe(const struct rig *rig, uint8_t opcode, unsigned int nb, uint32_t length)
+{
+	struct rig_wqe wqe;
+
+	rig_wqe_start(&wqe, opcode, SHCA_CE_ALWAYS);
+	rig_wqe_eth(&wqe, 0, 0, "", 0);
+	for (unsigned int i = 0; i < nb; i++)
+		rig_wqe_pointer(
+			&wqe, rig->mr->lkey, (uintptr_t)rig->buffers + RIG_TX_OFFSET, length);
+	return wqe;
+}
+
+/** The only queue with frames goes: some of a WQE have left, or all wait, built, and fill the arena.
+ * Another one then has all the room. */
+static void
+the_only_one_goes(void **state)
+{
+	(void)state;
+	for (unsigned int is_full = 0; is_full < 2; is_full++) {
+		struct rig rig, other;
+		struct rig_wqe wqe;
+		uint8_t frame[100];
+
+		rig_init(&rig);
+		rig.sq_attr.nb_wqebbs = 32;
+		rig_open(&rig);
+		open_other(&rig, &other);
+		rig_frame(frame, sizeof(frame), 1);
+		rig_place(&rig, 0, frame, sizeof(frame));
+		rig.wire.room = is_full ? 0 : 2;
+		for (unsigned int i = 0; i < (is_full ? 20 : 1); i++) {
+			wqe = is_full ? make_wqe(&rig, MLX5_OPCODE_SEND, 2, SHCA_FRAME_MAX / 2)
+				      : make_wqe(&rig, SHCA_OPCODE_ENHANCED_MPSW, 3, 100);
+			rig_post(&rig, &wqe);
+		}
+		shca_device_step(rig.dev);
+		assert_int_equal(rig.wire.nb_sent, is_full ? 0 : 2);
+		shca_device_lock(rig.dev);
+		shca_sq_modify(rig.sq, SHCA_QUEUE_RESET);
+		shca_device_unlock(rig.dev);
+		rig.wire.room = 100;
+		wqe = is_full ? make_wqe(&other, MLX5_OPCODE_SEND, 2, SHCA_FRAME_MAX / 2)
+			      : make_wqe(&other, SHCA_OPCODE_ENHANCED_MPSW, 3, 100);
+		rig_post(&other, &wqe);
+		shca_device_step(rig.dev);
+		assert_int_equal(rig.wire.nb_sent, is_full ? 1 : 5);
+		expect_completed(&rig, other.sq, 1);
+		close_other(&other);
+		rig_close(&rig);
+	}
+}
+
 /** The wire takes two of five frames of two WQEs: what has left counts, and completes, once. */
 static void
 some_leave(void **state)
@@ -281,6 +335,7 @@ main(void)
 		cmocka_unit_test(unmapped_while_waiting),
 		cmocka_unit_test(faults_of_the_wire),
 		cmocka_unit_test(one_queue_goes),
+		cmocka_unit_test(the_only_one_goes),
 		cmocka_unit_test(some_leave),
 		cmocka_unit_test(many_wait_for_one),
 	};
