@@ -75,23 +75,25 @@ leave_in_part(struct shca_device *dev, struct shca_out_wqe *wqe, unsigned int en
 }
 
 /** @p nb frames from the head on have left: account for them, and complete the WQEs that have no
- * more. */
+ * more. A fault on a CQ ends this: by then no frame counts as one that is still to be sent. */
 static void
 leave(struct shca_device *dev, unsigned int nb)
 {
 	struct shca_out *out = &dev->out;
 	const unsigned int end = out->head + nb;
 
-	while (out->wqe_head < out->wqe_count) {
-		struct shca_out_wqe *wqe = &out->wqe[out->wqe_head];
+	for (unsigned int i = out->wqe_head; out->head < end; i++) {
+		struct shca_out_wqe *wqe = &out->wqe[i];
 
-		if (wqe->end > end) {
+		if (wqe->end > end)
 			leave_in_part(dev, wqe, end);
-			return;
-		}
-		account(dev, wqe->sq, wqe->end, wqe->bytes);
+		else if (wqe->end > out->head)
+			account(dev, wqe->sq, wqe->end, wqe->bytes);
+	}
+	while (out->wqe_head < out->wqe_count && out->wqe[out->wqe_head].end <= end) {
 		/* First, so that a fault on the CQ does not complete it again. */
-		out->wqe_head++;
+		const struct shca_out_wqe *wqe = &out->wqe[out->wqe_head++];
+
 		if (wqe->completes)
 			complete(wqe->sq, wqe->opcode, wqe->counter);
 	}
@@ -193,7 +195,8 @@ shca_out_forget(struct shca_out *out, const struct shca_sq *sq)
 
 	for (unsigned int i = out->wqe_head, begin = out->head; i < out->wqe_count; i++) {
 		const struct shca_out_wqe wqe = out->wqe[i];
-		const unsigned int nb = wqe.end - begin;
+		/* A fault kept those that end in front of the head from completing: leave(). */
+		const unsigned int nb = wqe.end > begin ? wqe.end - begin : 0;
 
 		if (wqe.sq != sq) {
 			memmove(&out->frame[count], &out->frame[begin], nb * sizeof(out->frame[0]));
@@ -201,7 +204,7 @@ shca_out_forget(struct shca_out *out, const struct shca_sq *sq)
 			out->wqe[wqe_count] = wqe;
 			out->wqe[wqe_count++].end = count;
 		}
-		begin = wqe.end;
+		begin += nb;
 	}
 	out->wqe_count = wqe_count;
 	out->count = count;

@@ -216,8 +216,44 @@ make_wqe(const struct rig *rig, uint8_t opcode, unsigned int nb, uint32_t length
 	return wqe;
 }
 
-/** The only queue with frames goes: some of a WQE have left, or all wait, built, and fill the arena.
- * Another one then has all the room. */
+/** The completion of the first of three WQEs whose frames the wire has taken finds no CQ: no frame
+ * is sent again, also if its queue goes then. */
+static void
+no_completion_queue(void **state)
+{
+	(void)state;
+	for (unsigned int goes = 0; goes < 2; goes++) {
+		uint8_t frame[100];
+		struct rig rig, other;
+
+		rig_init(&rig);
+		rig.nb_cqes = PAGE / SHCA_CQE_BYTES;
+		rig_open(&rig);
+		open_other(&rig, &other);
+		settle(&rig);
+		rig_frame(frame, sizeof(frame), 1);
+		rig_place(&rig, 0, frame, sizeof(frame));
+		for (unsigned int i = 0; i < 3; i++)
+			rig_send(i == 0 ? &other : &rig, 0, sizeof(frame), SHCA_CE_ALWAYS);
+		assert_int_equal(mprotect(rig.tx.ring, PAGE, PROT_NONE), 0);
+		shca_device_step(rig.dev);
+		if (goes) {
+			shca_device_lock(rig.dev);
+			shca_sq_modify(other.sq, SHCA_QUEUE_RESET);
+			shca_device_unlock(rig.dev);
+		}
+		rig_run(&rig);
+		assert_int_equal(mprotect(rig.tx.ring, PAGE, PROT_READ | PROT_WRITE), 0);
+		assert_int_equal(rig.wire.nb_sent, 3);
+		assert_int_equal(shca_device_stats(rig.dev)->tx_frames, 3);
+		assert_int_equal(shca_device_stats(rig.dev)->tx_bytes, 300);
+		close_other(&other);
+		rig_close(&rig);
+	}
+}
+
+/** The only queue with frames goes: some of a WQE have left, or all wait, built, and fill the
+ * arena. Another one then has all the room. */
 static void
 the_only_one_goes(void **state)
 {
@@ -334,6 +370,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unmapped_while_waiting),
 		cmocka_unit_test(faults_of_the_wire),
+		cmocka_unit_test(no_completion_queue),
 		cmocka_unit_test(one_queue_goes),
 		cmocka_unit_test(the_only_one_goes),
 		cmocka_unit_test(some_leave),
