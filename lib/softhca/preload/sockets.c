@@ -23,6 +23,7 @@
 #include "preload/fds.h"
 #include "preload/genl.h"
 #include "preload/netlink.h"
+#include "preload/pieces.h"
 #include "preload/route.h"
 #include "preload/rtnl.h"
 
@@ -398,29 +399,6 @@ read(int fd, void *bytes, size_t size)
 	return ret;
 }
 
-/** Each piece is a read of its own, up to one that is not filled (read_write.c
- * do_loop_readv_writev()). */
-static ssize_t
-read_pieces(int fd, const struct iovec *iov, int nb)
-{
-	ssize_t sum = 0;
-
-	for (int i = 0; i < nb; i++) {
-		struct iovec piece;
-		ssize_t ret;
-
-		if (shca_user_copy_in(&piece, (uintptr_t)&iov[i], sizeof(piece)) != 0)
-			return sum != 0 ? sum : shca_next_answer(-EFAULT);
-		ret = piece.iov_len != 0 ? read(fd, piece.iov_base, piece.iov_len) : 0;
-		if (ret < 0)
-			return sum != 0 ? sum : ret;
-		sum += ret;
-		if ((size_t)ret != piece.iov_len)
-			break;
-	}
-	return sum;
-}
-
 /** As read(): a socket fills all pieces with one message. */
 EXPORT ssize_t
 readv(int fd, const struct iovec *iov, int nb)
@@ -434,7 +412,7 @@ readv(int fd, const struct iovec *iov, int nb)
 	if (shca_fds_port(fd) >= 0)
 		return shca_next_answer(-EINVAL);
 	if (shca_fds_has_events(fd))
-		return read_pieces(fd, iov, nb);
+		return shca_pieces(fd, iov, nb, read);
 	if (shca_fds_netlink(fd, &entry) == NULL && shca_fds_bell(fd, &entry) == NULL)
 		return NEXT(readv)(fd, iov, nb);
 	shca_fds_put(entry);

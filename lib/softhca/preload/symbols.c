@@ -28,6 +28,7 @@
 #include "nldev/ethtool.h"
 #include "preload/connections.h"
 #include "preload/fds.h"
+#include "preload/pieces.h"
 #include "preload/route.h"
 
 /** On LP64 systems, the only ones supported, one structure serves both names. */
@@ -493,26 +494,13 @@ write(int fd, const void *bytes, size_t length)
 	return ret == 0 ? (ssize_t)length : shca_next_answer(ret);
 }
 
-/** A node takes each piece as a write of its own (read_write.c do_loop_readv_writev()). */
 static ssize_t
-write_pieces(int fd, const struct iovec *iov, int nb)
+write_piece(int fd, void *bytes, size_t length)
 {
-	ssize_t sum = 0;
-
-	for (int i = 0; i < nb; i++) {
-		struct iovec piece;
-		ssize_t ret;
-
-		if (shca_user_copy_in(&piece, (uintptr_t)&iov[i], sizeof(piece)) != 0)
-			return sum != 0 ? sum : shca_next_answer(-EFAULT);
-		ret = piece.iov_len != 0 ? write(fd, piece.iov_base, piece.iov_len) : 0;
-		if (ret < 0)
-			return sum != 0 ? sum : ret;
-		sum += ret;
-	}
-	return sum;
+	return write(fd, bytes, length);
 }
 
+/** A node takes each piece as a write of its own. */
 EXPORT ssize_t
 writev(int fd, const struct iovec *iov, int nb)
 {
@@ -523,7 +511,7 @@ writev(int fd, const struct iovec *iov, int nb)
 	if (!shca_fds_has(fd) || nb < 0 || nb > IOV_MAX)
 		return NEXT(writev)(fd, iov, nb);
 	if (shca_fds_port(fd) >= 0)
-		return write_pieces(fd, iov, nb);
+		return shca_pieces(fd, iov, nb, write_piece);
 	if (shca_fds_netlink(fd, &entry) == NULL && shca_fds_bell(fd, &entry) == NULL)
 		return NEXT(writev)(fd, iov, nb);
 	shca_fds_put(entry);

@@ -80,7 +80,7 @@ are_plain_segments(const uint8_t *flat, unsigned int first, unsigned int nb)
 struct run {
 	struct shca_segment_like like;
 	unsigned int first, end;                         /**< segments of the WQE */
-	uint8_t *at[SHCA_WQE_MAX_BYTES / SHCA_DS_BYTES]; /**< the first one's first */
+	uint8_t *at[SHCA_WQE_MAX_BYTES / SHCA_DS_BYTES]; /**< where they point, from first on */
 };
 
 /** Find where the frames are of the segment @p first and of those behind it that are like it.

@@ -129,7 +129,7 @@ shca_cq_push_alike(struct shca_cq *cq, unsigned int nb)
 	const uint8_t *const title = shca_cq_body(cq, cq->pi);
 	unsigned int i = cq->block->nb / per_array + 1;
 
-	/* A block does not go beyond the ring's end. */
+	/* A block does not go beyond the ring's end; a prefetch behind it does no harm. */
 	for (const uint8_t *at = title + i * array_bytes; i * per_array <= end;
 		i++, at += array_bytes)
 		shca_prefetch_write(at);
