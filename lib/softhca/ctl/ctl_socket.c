@@ -223,7 +223,7 @@ void
 shca_ctl_socket_find(const char *dir, void (*visit)(const char *path, void *arg), void *arg)
 {
 	char run[32];
-	const char *bases[] = { getenv("XDG_RUNTIME_DIR"), run, "/tmp" };
+	const char *bases[] = { getenv("XDG_RUNTIME_DIR"), run, "/dev/shm", "/tmp" };
 
 	if (dir != NULL) {
 		find_in(dir, visit, arg);

@@ -38,7 +38,7 @@ int shca_ctl_socket_connect(const char *path);
 int shca_ctl_socket_try(const char *path);
 /**
  * Find the sockets of this user: those in @p dir, or with NULL those of every runner below
- * $XDG_RUNTIME_DIR, /run/user/<uid> and /tmp. Removes sockets of processes that are gone.
+ * $XDG_RUNTIME_DIR, /run/user/<uid>, /dev/shm and /tmp. Removes sockets of processes that are gone.
  * @param visit called with the path of each
  */
 void shca_ctl_socket_find(const char *dir, void (*visit)(const char *path, void *arg), void *arg);
