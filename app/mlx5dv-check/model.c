@@ -167,6 +167,10 @@ device_open(struct check_device *device, const char *ibdev)
 static void
 device_close(struct check_device *device)
 {
+	if (device->table != NULL)
+		ibv_destroy_rwq_ind_table(device->table);
+	if (device->wq != NULL)
+		ibv_destroy_wq(device->wq);
 	if (device->qp != NULL)
 		ibv_destroy_qp(device->qp);
 	if (device->cq != NULL)

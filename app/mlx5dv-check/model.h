@@ -15,6 +15,8 @@ struct check_device {
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp; /**< in INIT: nothing is ever received */
+	struct ibv_wq *wq; /**< without requests */
+	struct ibv_rwq_ind_table *table;
 };
 
 /** Write what neither verbs nor direct verbs tells, by trials that change nothing for Linux: queues
