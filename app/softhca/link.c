@@ -5,10 +5,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "app.h"
 #include "ctl/ctl_socket.h"
+
+/** The beginning of the mkdtemp() template in cleanup.c. */
+#define DIR_PREFIX "/softhca-"
 
 static void
 name_target(const char *dir, char *target, size_t size)
@@ -16,14 +18,32 @@ name_target(const char *dir, char *target, size_t size)
 	snprintf(target, size, "%s/" SHCA_CTL_SOCKET_FIRST, dir);
 }
 
+/** @return whether @p path is a link such as a runner makes (app_cleanup_start()): connect() says
+ * of one to any other file what it says of one whose runner is gone. */
+static bool
+is_of_runner(const char *path)
+{
+	char target[PATH_MAX], *name, *dir;
+	const ssize_t length = readlink(path, target, sizeof(target) - 1);
+
+	if (length < 0)
+		return false;
+	target[length] = '\0';
+	name = strrchr(target, '/');
+	if (name == NULL || strcmp(name, "/" SHCA_CTL_SOCKET_FIRST) != 0)
+		return false;
+	*name = '\0';
+	dir = strrchr(target, '/');
+	return dir != NULL && strncmp(dir, DIR_PREFIX, strlen(DIR_PREFIX)) == 0;
+}
+
 /** @return whether @p path is the link of an earlier runner, which was killed. */
 static bool
 is_left_over(const char *path)
 {
-	struct stat status;
 	int fd;
 
-	if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode))
+	if (!is_of_runner(path))
 		return false;
 	fd = shca_ctl_socket_try(path);
 	if (fd >= 0)

@@ -237,6 +237,20 @@ def test_link_of_the_users_choice_leads_to_the_first_process(tmp_path):
     assert not socket.is_symlink()
 
 
+@pytest.mark.parametrize("target", ["data", "gone", "softhca-notes/data"])
+def test_link_of_somebody_else_stays(tmp_path, target):
+    """connect() refuses a file as it refuses a socket that nobody listens on any more."""
+    (tmp_path / "data").write_text("precious\n")
+    (tmp_path / "softhca-notes").mkdir()
+    (tmp_path / "softhca-notes/data").write_text("precious\n")
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    done = subprocess.run([paths.SOFTHCA, "run", "--ctl", str(link), "--", "true"], capture_output=True, text=True,
+                          timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout) == (125, "") and f"--ctl {link}: File exists" in done.stderr, done
+    assert os.readlink(link) == target
+
+
 def test_one_of_several_is_chosen():
     script = f"""
         mkfifo "$SOFTHCA_DIR/go"
