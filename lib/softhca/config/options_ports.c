@@ -3,7 +3,10 @@
  * functions share it. */
 #include "config/options_ports.h"
 
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -262,15 +265,46 @@ check_wire(const struct check *check)
 	return 0;
 }
 
-/** @return whether both are names of one file. */
+/** Write the name of a file to be with its directory's own. @return whether there is one */
+static bool
+name_new(const char *file, char name[PATH_MAX])
+{
+	const char *slash = strrchr(file, '/');
+	char dir[PATH_MAX] = ".";
+	size_t length;
+
+	if (slash != NULL)
+		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - file + 1), file);
+	if (realpath(dir, name) == NULL)
+		return false;
+	length = strlen(name);
+	snprintf(name + length, PATH_MAX - length, "/%s", slash != NULL ? slash + 1 : file);
+	return true;
+}
+
+/** @return whether both are names of one file, which may be made only later. */
 static bool
 same_file(const char *a, const char *b)
 {
+	char one_name[PATH_MAX], other_name[PATH_MAX];
 	struct stat one, other;
+	const bool is_one = stat(a, &one) == 0, is_other = stat(b, &other) == 0;
 
-	return strcmp(a, b) == 0 ||
-		(stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-			one.st_ino == other.st_ino);
+	if (strcmp(a, b) == 0)
+		return true;
+	if (is_one && is_other)
+		return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+	return !is_one && !is_other && name_new(a, one_name) && name_new(b, other_name) &&
+		strcmp(one_name, other_name) == 0;
+}
+
+/** Devices take what all write. By their names alone, as what is behind /dev/stdout is another
+ * thing for each process that reads the options; /dev/shm has files. */
+static bool
+is_device(const char *path)
+{
+	return strncmp(path, "/dev/", strlen("/dev/")) == 0 &&
+		strncmp(path, "/dev/shm/", strlen("/dev/shm/")) != 0;
 }
 
 /** @return whether a wire of kind pcap plays @p file. */
@@ -298,8 +332,7 @@ recorded(const struct shca_wire_options *wire, bool is_cable)
 		out = strchr(wire->arg, ':');
 		out = out != NULL ? out + 1 : "";
 	}
-	/* Devices take what all write. */
-	return out[0] != '\0' && strncmp(out, "/dev/", strlen("/dev/")) != 0 ? out : NULL;
+	return out[0] != '\0' && !is_device(out) ? out : NULL;
 }
 
 static const char *

@@ -277,9 +277,21 @@ test_records(void **state)
 		{ "wire=pcap::e,vf=on", "" },
 		{ "wire=pcap::/dev/null,kernel=pcap:/dev/null", "" },
 	};
+	/* By other names, while none of these files is there yet; /dev/shm has no devices. */
+	static const struct added new[] = {
+		{ "wire=pcap:in:a", "" },
+		{ "wire=pcap::./a", "wire: ./a is recorded into already, by wire of port 0" },
+		{ "wire=pcap:in:nowhere/a", "" },
+		{ "wire=pcap::/dev/shm/none", "" },
+		{ "kernel=pcap:/dev/shm/none",
+			"kernel: /dev/shm/none is recorded into already, by wire of port 2" },
+		{ "kernel=pcap:/dev/shm/../shm/none",
+			"kernel: /dev/shm/../shm/none is recorded into already, by wire of port 2" },
+	};
 
 	(void)state;
 	add_ports(cases, sizeof(cases) / sizeof(cases[0]));
+	add_ports(new, sizeof(new) / sizeof(new[0]));
 }
 
 /** A recorder empties its file, which may be what another port plays, by any name of it. */
