@@ -22,10 +22,15 @@ check_stop_prepare(void)
 	/* SIGHUP: the terminal has gone. SIGPIPE: who reads the report has. */
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 	struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESTART };
+	struct sigaction before;
 
 	sigemptyset(&action.sa_mask);
-	for (unsigned int i = 0; i < RTE_DIM(signals); i++)
-		(void)sigaction(signals[i], &action, NULL);
+	for (unsigned int i = 0; i < RTE_DIM(signals); i++) {
+		(void)sigaction(signals[i], &action, &before);
+		/* nohup(1): the run is to go on without its terminal. */
+		if (signals[i] == SIGHUP && before.sa_handler == SIG_IGN)
+			(void)sigaction(signals[i], &before, NULL);
+	}
 }
 
 int

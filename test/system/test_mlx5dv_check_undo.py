@@ -170,6 +170,19 @@ def test_the_reader_of_the_report_has_gone(tmp_path, tap_allowed):
         assert state(netdev) == before
 
 
+def test_a_long_run_that_outlives_its_terminal(tmp_path):
+    """nohup has SIGHUP ignored."""
+    argv = ["nohup", *argv_of("--ibdev", "mlx5_0", "--peer", "mlx5_1", "--only", "bytes", "--packets", "20000")]
+    with subprocess.Popen(argv, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True) as check:
+        said = ""
+        for line in check.stdout:
+            said += line
+            if line == "pass       receive 60 bytes\n":
+                check.send_signal(signal.SIGHUP)
+        assert check.wait(PATIENCE) == 0 and "4 passed, 0 failed" in said, said
+
+
 def test_a_signal_at_the_question(tmp_path, tap_allowed):
     """Nothing was done so far."""
     with netdev_of_mtu(3000) as netdev:
