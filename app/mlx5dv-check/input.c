@@ -2,7 +2,9 @@
 /* What is wrong with a run's options or ports, found before anything is changed. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <net/if.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,14 +52,16 @@ check_input_can_write(const char *path)
 	const bool was_there = access(path, F_OK) == 0;
 	/* What is there stays until there is a report. */
 	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	char made[PATH_MAX];
 
 	if (fd < 0) {
 		fprintf(stderr, "mlx5dv-check: cannot write %s: %s\n", path, strerror(errno));
 		return false;
 	}
 	close(fd);
-	if (!was_there)
-		(void)unlink(path);
+	/* The user's link may lead to where the file is to be. */
+	if (!was_there && realpath(path, made) != NULL)
+		(void)unlink(made);
 	return true;
 }
 

@@ -39,12 +39,13 @@ def test_options(args, said):
 
 
 def test_a_report_of_before_stays_until_there_is_one(tmp_path):
-    """And a file that was not there is not left behind."""
-    file, new = tmp_path / "report.json", tmp_path / "new.json"
+    """And a file that was not there is not left behind, nor a link taken away that leads to where it is to be."""
+    file, new, link = tmp_path / "report.json", tmp_path / "new.json", tmp_path / "latest.json"
     file.write_text("of before")
-    for path in (file, new):
+    link.symlink_to("new.json")
+    for path in (file, new, link):
         refused("--ibdev", "mlx5_7", "--peer", "mlx5_1", "--json", path)
-    assert file.read_text() == "of before" and not new.exists()
+    assert file.read_text() == "of before" and not new.exists() and link.is_symlink()
 
 
 def test_a_model_of_before_stays_until_there_is_one(tmp_path):
