@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver of a port's netdev: mlx5/core/en_ethtool.c mlx5e_ethtool_get_drvinfo(). */
+/* The driver of a port's netdev: mlx5/core/en_ethtool.c mlx5e_ethtool_get_drvinfo(), and of a
+ * representor's en_rep.c mlx5e_rep_get_drvinfo(). */
 #include "nldev/drvinfo.h"
 
 #include <linux/ethtool.h>
@@ -74,20 +75,22 @@ shca_drvinfo_own(const struct shca_nldev *nldev, const char *name)
 		: -1;
 }
 
+/** @param is_rep a representor, which has the TAP's counters: none */
 static void
-describe(const struct shca_port_options *port, unsigned int device, struct ethtool_drvinfo *info)
+describe(const struct shca_port_options *port, unsigned int device, bool is_rep,
+	struct ethtool_drvinfo *info)
 {
 	struct utsname kernel;
 	char firmware[32];
 
 	*info = (struct ethtool_drvinfo){ .cmd = ETHTOOL_GDRVINFO };
 	shca_model_print_fw(&port->model, firmware, sizeof(firmware));
-	strcpy(info->driver, "mlx5_core");
+	strcpy(info->driver, is_rep ? "mlx5e_rep" : "mlx5_core");
 	uname(&kernel);
 	snprintf(info->version, sizeof(info->version), "%.31s", kernel.release);
 	snprintf(info->fw_version, sizeof(info->fw_version), "%.12s (%.16s)", firmware,
 		port->model.board);
-	info->n_stats = shca_statistics_count();
+	info->n_stats = is_rep ? 0 : shca_statistics_count();
 	snprintf(info->bus_info, sizeof(info->bus_info), SHCA_TREE_PCI_ADDRESS, device);
 }
 
@@ -106,6 +109,7 @@ shca_drvinfo_answer(const struct shca_nldev *nldev, const void *request)
 	device = device_of(nldev, ifreq.ifr_name);
 	if (device < 0)
 		return;
-	describe(&nldev->options->port[device], (unsigned int)device, &info);
+	describe(&nldev->options->port[device], (unsigned int)device,
+		shca_drvinfo_own(nldev, ifreq.ifr_name) < 0, &info);
 	(void)shca_user_copy_out((uintptr_t)ifreq.ifr_data, &info, sizeof(info));
 }

@@ -17,7 +17,7 @@ bool shca_drvinfo_find(
 	const struct shca_nldev *nldev, unsigned int device, char netdev[static IF_NAMESIZE]);
 /**
  * Write over the kernel's answer to @p request, which has succeeded, if it is about a port's
- * netdev: what Linux's mlx5e_ethtool_get_drvinfo() tells.
+ * netdev or its representor's: what Linux's mlx5e tells.
  * @param request the application's struct ifreq: not trusted
  */
 void shca_drvinfo_answer(const struct shca_nldev *nldev, const void *request);
