@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/rdma_user_cm.h>
 
 #include "base/node.h"
 #include "config/model.h"
@@ -22,6 +23,7 @@
 
 #define NODE_TYPE_CA 1  /* enum rdma_node_type, RDMA_NODE_IB_CA */
 #define UVERBS_ABI   1u /* mlx5_ib's, as in sysfs */
+#define RDMA_CM_NODE "rdma_cm"
 
 /* Of newer headers' enum rdma_nldev_attr. */
 #define SYS_ATTR_PRIVILEGED_QKEY_MODE 96
@@ -146,6 +148,27 @@ encode_node(unsigned int major, unsigned int minor)
 	return (minor & 0xff) | major << 8 | (uint64_t)(minor & ~0xffu) << 12;
 }
 
+static void
+put_node(struct nlmsghdr *message, uint64_t numbers, uint64_t abi, const char *name)
+{
+	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_CHARDEV, numbers);
+	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_CHARDEV_ABI, abi);
+	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_CHARDEV_NAME, name);
+}
+
+/** What a request without a device asks for: core/ucma.c ucma_get_global_nl_info(). */
+static int
+put_global_node(struct shca_nldev_call *call, const char *type)
+{
+	if (call->attrs[RDMA_NLDEV_ATTR_PORT_INDEX] != NULL)
+		return -EINVAL;
+	if (strcmp(type, RDMA_CM_NODE) != 0)
+		return -ENOENT;
+	put_node(call->message, encode_node(SHCA_NODE_RDMA_CM_MAJOR, SHCA_NODE_RDMA_CM_MINOR),
+		RDMA_USER_CM_ABI_VERSION, RDMA_CM_NODE);
+	return 0;
+}
+
 static int
 get_chardev_doit(struct shca_nldev_call *call)
 {
@@ -156,19 +179,20 @@ get_chardev_doit(struct shca_nldev_call *call)
 
 	if (type == NULL)
 		return -EINVAL;
-	/* The others are rdma_cm's, which is no device's, and those of management datagrams. */
-	if (strcmp(mnl_attr_get_str(type), "uverbs") != 0 ||
-		call->attrs[RDMA_NLDEV_ATTR_DEV_INDEX] == NULL)
-		return -ENOENT;
+	if (call->attrs[RDMA_NLDEV_ATTR_DEV_INDEX] == NULL)
+		return put_global_node(call, mnl_attr_get_str(type));
 	ret = shca_nldev_find_device(call, &device);
+	if (ret == 0)
+		ret = shca_nldev_check_port(call, device);
 	if (ret != 0)
 		return ret;
+	/* The others are those of management datagrams. */
+	if (strcmp(mnl_attr_get_str(type), "uverbs") != 0)
+		return -ENOENT;
 	snprintf(name, sizeof(name), "uverbs%u", device);
 	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, RDMA_DRIVER_MLX5);
-	mnl_attr_put_u64(call->message, RDMA_NLDEV_ATTR_CHARDEV,
-		encode_node(SHCA_NODE_MAJOR, SHCA_NODE_MINOR + device));
-	mnl_attr_put_u64(call->message, RDMA_NLDEV_ATTR_CHARDEV_ABI, UVERBS_ABI);
-	mnl_attr_put_strz(call->message, RDMA_NLDEV_ATTR_CHARDEV_NAME, name);
+	put_node(call->message, encode_node(SHCA_NODE_MAJOR, SHCA_NODE_MINOR + device), UVERBS_ABI,
+		name);
 	return 0;
 }
 

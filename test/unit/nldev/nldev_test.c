@@ -289,6 +289,15 @@ test_nodes(void **state)
 	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_CHARDEV), 231 << 8 | 193);
 	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_CHARDEV_ABI), 1);
 	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID), RDMA_DRIVER_MLX5);
+	/* librdmacm asks for the one that is no device's. */
+	one = request(NLDEV(GET_CHARDEV), 0);
+	mnl_attr_put_strz(one, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "rdma_cm");
+	message = ask_one(one);
+	assert_int_equal(message->nlmsg_type, NLDEV(GET_CHARDEV));
+	check_text(message, RDMA_NLDEV_ATTR_CHARDEV_NAME, "rdma_cm");
+	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_CHARDEV), 10 << 8 | 122);
+	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_CHARDEV_ABI), 4);
+	assert_null(attr_of(message, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID));
 	message = ask_one(request(NLDEV(SYS_GET), 0));
 	assert_int_equal(number_of(message, RDMA_NLDEV_SYS_ATTR_NETNS_MODE), 1);
 	assert_int_equal(number_of(message, RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK), 1);
@@ -458,7 +467,9 @@ static const struct refusal {
 	{ NLDEV(GET_CHARDEV), 0, 0, -1, NULL, -EINVAL },
 	{ NLDEV(GET_CHARDEV), 0, 2, -1, "uverbs", -EINVAL },
 	{ NLDEV(GET_CHARDEV), 0, -1, -1, "uverbs", -ENOENT },
-	{ NLDEV(GET_CHARDEV), 0, -1, -1, "rdma_cm", -ENOENT },
+	{ NLDEV(GET_CHARDEV), 0, -1, 1, "rdma_cm", -EINVAL },
+	{ NLDEV(GET_CHARDEV), 0, 0, 2, "uverbs", -EINVAL },
+	{ NLDEV(GET_CHARDEV), 0, 2, -1, "umad", -EINVAL },
 	{ NLDEV(GET_CHARDEV), 0, 0, -1, "umad", -ENOENT },
 	{ NLDEV(STAT_GET), 0, 0, -1, NULL, -EINVAL },
 	{ NLDEV(STAT_GET), 0, -1, 1, NULL, -EINVAL },
