@@ -170,6 +170,16 @@ shca_ctl_socket_remove(const char *path)
 	unlink(path);
 }
 
+/** Whose directory "softhca-notes" of /tmp may be has files of his own there: connect() says of one
+ * what it says of a socket whose process is gone. */
+static bool
+is_socket(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
 static void
 find_in(const char *dir, void (*visit)(const char *path, void *arg), void *arg)
 {
@@ -181,7 +191,8 @@ find_in(const char *dir, void (*visit)(const char *path, void *arg), void *arg)
 	while (entries != NULL && (entry = readdir(entries)) != NULL) {
 		if (strncmp(entry->d_name, prefix, sizeof(prefix) - 1) != 0 ||
 			snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name) >=
-				(int)sizeof(path))
+				(int)sizeof(path) ||
+			!is_socket(path))
 			continue;
 		if (is_stale(path))
 			unlink(path);

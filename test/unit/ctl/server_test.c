@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,6 +263,21 @@ names_of_the_dead_vanish(void **state)
 	assert_int_equal(connect_first(), -ENOENT);
 }
 
+/** Any directory of the user's in /tmp may have a runner's name, and files with a socket's. */
+static void
+files_stay(void **state)
+{
+	char path[PATH_MAX + 8];
+	unsigned int nb_found = 0;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/ctl.c", dir);
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	shca_ctl_socket_find(dir, check_mode, &nb_found);
+	assert_int_equal(nb_found, 0);
+	assert_int_equal(unlink(path), 0);
+}
+
 /** A child that lives on holds no descriptor on which clients would wait for ever. */
 static void
 child_lets_go(void **state)
@@ -334,6 +350,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(keeps_nobody_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ends_while_frozen_and_asked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names_of_the_dead_vanish, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(files_stay, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(child_lets_go, set_up, tear_down),
 	};
 
