@@ -16,7 +16,8 @@ struct shca_ethtool_attr;
  * @param spec not trusted
  * @param nb_queues of the netdev
  * @return the number of tuples (0: the rule names nothing, and mlx5e makes none); -ENOSPC: no such
- * location; -EOPNOTSUPP: no such flow type; -EINVAL: a queue or field that mlx5e does not take.
+ * location; -524 (Linux's ENOTSUPP): no such flow type; -EINVAL: a queue or field that mlx5e does
+ * not take.
  */
 int shca_ethtool_flow_parse(const struct ethtool_rx_flow_spec *spec, uint32_t nb_queues,
 	struct shca_ethtool_attr *attr);
