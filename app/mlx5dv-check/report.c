@@ -275,30 +275,41 @@ check_report_stop(struct check_report *report, const struct check *check,
 	fputs("}", report->json);
 }
 
-static int
-exit_status(const struct check_report *report)
+/** @return whether all of a report has got where it was to go, after a message if not */
+static bool
+close_out(FILE *out, const char *what)
 {
-	if (report->stopped != 0)
-		return 128 + report->stopped;
-	return report->count[CHECK_FAIL] != 0 ? 1 : report->has_row ? 0 : 2;
+	bool is_whole;
+
+	errno = EIO; /* of what was written before */
+	is_whole = ferror(out) == 0;
+	if ((out == stdout ? fflush(out) : fclose(out)) != 0)
+		is_whole = false;
+	if (!is_whole)
+		fprintf(stderr, "mlx5dv-check: the %s is not whole: %s\n", what, strerror(errno));
+	return is_whole;
 }
 
 int
 check_report_close(struct check_report *report)
 {
+	bool is_whole;
 
 	printf("%u passed, %u failed, %u not there, %u experiments\n", report->count[CHECK_PASS],
 		report->count[CHECK_FAIL], report->count[CHECK_ABSENT], report->count[CHECK_SEEN]);
-	if (report->json == NULL)
-		return exit_status(report);
-	fprintf(report->json,
-		"%s,\n  \"passed\": %u, \"failed\": %u, \"absent\": %u, \"seen\": %u\n}\n",
-		report->stopped != 0 ? "" : "\n  ]", report->count[CHECK_PASS],
-		report->count[CHECK_FAIL], report->count[CHECK_ABSENT], report->count[CHECK_SEEN]);
-	if (fclose(report->json) != 0) {
-		fprintf(stderr, "mlx5dv-check: the JSON report is not whole: %s\n",
-			strerror(errno));
-		return 2;
+	is_whole = close_out(stdout, "report");
+	if (report->json != NULL) {
+		fprintf(report->json,
+			"%s,\n  \"passed\": %u, \"failed\": %u, \"absent\": %u, \"seen\": %u\n}\n",
+			report->stopped != 0 ? "" : "\n  ]", report->count[CHECK_PASS],
+			report->count[CHECK_FAIL], report->count[CHECK_ABSENT],
+			report->count[CHECK_SEEN]);
+		if (!close_out(report->json, "JSON report"))
+			return 2;
 	}
-	return exit_status(report);
+	if (report->stopped != 0)
+		return 128 + report->stopped;
+	if (!is_whole)
+		return 2;
+	return report->count[CHECK_FAIL] != 0 ? 1 : report->has_row ? 0 : 2;
 }

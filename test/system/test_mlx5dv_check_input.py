@@ -63,6 +63,10 @@ def test_a_model_of_before_stays_until_there_is_one(tmp_path):
 def test_a_report_that_does_not_fit():
     done = run(*BOTH, "--only", "link", "--json", "/dev/full")
     assert "mlx5dv-check: the JSON report is not whole: No space left on device" in done.stdout and done.returncode == 2
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(argv_of(*BOTH, "--only", "link"), env=environment(), stdin=subprocess.DEVNULL, stdout=full,
+                              stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False)
+    assert "mlx5dv-check: the report is not whole: No space left on device" in done.stderr and done.returncode == 2
 
 
 def test_the_ports_own_netdev_is_no_peer(tap_allowed):
