@@ -70,6 +70,22 @@ shca_memory_fini(struct shca_memory *memory)
 	shca_wanted_fini(&memory->wanted);
 }
 
+void
+shca_memory_forget_moved(struct shca_memory *memory)
+{
+	struct shca_memory_file *file = LIST_FIRST(&memory->files), *next;
+
+	for (; file != NULL; file = next) {
+		next = LIST_NEXT(file, link);
+		if (file->end == 0)
+			continue;
+		LIST_REMOVE(file, link);
+		close(file->fd);
+		free(file);
+	}
+	shca_wanted_fini(&memory->wanted);
+}
+
 static struct shca_memory_file *
 add(struct shca_memory *memory, int fd, dev_t dev, ino_t ino, bool is_writable)
 {

@@ -37,6 +37,8 @@ struct shca_memory_range {
 void shca_memory_init(struct shca_memory *memory, pid_t pid, int pidfd);
 /** Mappings stay. */
 void shca_memory_fini(struct shca_memory *memory);
+/** Give up the files of memory that has moved, none of which is mapped there any more. */
+void shca_memory_forget_moved(struct shca_memory *memory);
 /** Take a file of memory, @p fd, which is closed in any case. @param end of what has moved there
  * @return 0, -ENOMEM, -EBADF. */
 int shca_memory_add(struct shca_memory *memory, int fd, uint64_t end);

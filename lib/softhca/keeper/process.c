@@ -75,8 +75,15 @@ shca_process_await_end(struct shca_process *process)
 	is_first = !process->is_awaited;
 	process->is_awaited = true;
 	pthread_mutex_unlock(&all.lock);
-	if (!is_first)
+	/* The session that waits does not see the program become another one, whose memory is not
+	 * that of before. */
+	if (!is_first) {
+		pthread_mutex_lock(&process->lock);
+		if (!shca_memory_has_moved(&process->memory, 0, UINT64_MAX))
+			shca_memory_forget_moved(&process->memory);
+		pthread_mutex_unlock(&process->lock);
 		return;
+	}
 	/* One that ends or becomes another program closes its connections after its memory. */
 	while (shca_memory_has_moved(&process->memory, 0, UINT64_MAX) && poll(&gone, 1, -1) < 0 &&
 		errno == EINTR)
