@@ -102,6 +102,10 @@ parse(int argc, char *argv[], struct wanted *wanted)
 		else if (wanted->nb_words < WORDS_MAX)
 			wanted->word[wanted->nb_words++] = argv[i];
 	}
+	if (wanted->socket != NULL && wanted->on != NULL) {
+		fprintf(stderr, "softhca ctl: either %s or --on %s\n", wanted->socket, wanted->on);
+		return -EINVAL;
+	}
 	if (wanted->pid != NULL &&
 		(wanted->pid[0] == '\0' ||
 			strspn(wanted->pid, "0123456789") != strlen(wanted->pid))) {

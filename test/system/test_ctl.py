@@ -630,6 +630,8 @@ def test_netdev_sees_the_carrier(tmp_path, side):
     (["link"], 2, "link what? It takes up|down"),
     (["--pid", "first", "stats"], 2, "--pid takes a number, not 'first'"),
     (["--pid", "", "stats"], 2, "--pid takes a number, not ''"),
+    (["./socket", "--on", "card", "stats"], 2, "either ./socket or --on card"),
+    (["--on", "card", "./socket", "freeze"], 2, "either ./socket or --on card"),
     (["--device", "eth0", "stats"], 2, "--device takes mlx5_0, mlx5_1"),
     *[(["--device", name, "stats"], 2, f"--device takes mlx5_0, mlx5_1, ...; not '{name}'")
       for name in ("mlx5_+1", "mlx5_ 1", "mlx5_01", "mlx5_-0", "mlx5_", "mlx5_1x")],
