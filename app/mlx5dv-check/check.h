@@ -45,12 +45,13 @@ struct check_port {
 	unsigned int number; /**< of the verbs device's ports; 0: the driver finds it */
 	uint16_t id;
 	bool probed, started;
-	uint16_t nb_queues;  /**< of either direction */
-	bool has_interrupts; /**< of receive queues */
-	bool is_function;    /**< a virtual one: its host decides what comes to it */
-	bool is_host;        /**< the physical function whose virtual one the peer is */
-	int netdev_mtu;      /**< before the run; 0: there is no netdev */
-	bool netdev_was_down;
+	uint16_t nb_queues;    /**< of either direction */
+	bool has_interrupts;   /**< of receive queues */
+	bool is_function;      /**< a virtual one: its host decides what comes to it */
+	bool is_host;          /**< the physical function whose virtual one the peer is */
+	int netdev_mtu;        /**< before the run; 0: there is no netdev */
+	bool has_netdev_flags; /**< whether the following are known */
+	short netdev_flags;    /**< before the run: of IFF_* those that a run may change */
 	struct rte_eth_dev_info info;
 	struct rte_ether_addr mac;
 	uint64_t rx_offloads, tx_offloads; /**< as started */

@@ -9,6 +9,10 @@
 
 #include "check.h"
 
+/** What drivers have Linux change of a netdev: up while a port is started, and of a function what
+ * its host has to know. Not all take it back. */
+#define CHANGED_FLAGS (IFF_UP | IFF_PROMISC | IFF_ALLMULTI)
+
 /** @return 0 or a negative errno */
 static int
 ask(unsigned int ifindex, unsigned long what, struct ifreq *request)
@@ -32,8 +36,8 @@ check_netdev_remember(struct check_port *port)
 	const unsigned int ifindex = port->info.if_index;
 
 	port->netdev_mtu = ask(ifindex, SIOCGIFMTU, &mtu) == 0 ? mtu.ifr_mtu : 0;
-	port->netdev_was_down =
-		ask(ifindex, SIOCGIFFLAGS, &flags) == 0 && (flags.ifr_flags & IFF_UP) == 0;
+	port->has_netdev_flags = ask(ifindex, SIOCGIFFLAGS, &flags) == 0;
+	port->netdev_flags = flags.ifr_flags & CHANGED_FLAGS;
 }
 
 static void
@@ -56,14 +60,21 @@ void
 check_netdev_restore(const struct check_port *port)
 {
 	struct ifreq request = { 0 };
-	int ret = ask(port->info.if_index, SIOCGIFFLAGS, &request);
+	int ret = ask(port->info.if_index, SIOCGIFFLAGS, &request), flags;
 
 	restore_mtu(port);
-	if (!port->netdev_was_down || ret != 0 || (request.ifr_flags & IFF_UP) == 0)
+	/* A netdev that was up is the user's to set down. */
+	flags = port->netdev_flags | (request.ifr_flags & ~CHANGED_FLAGS);
+	if ((port->netdev_flags & IFF_UP) != 0 && (request.ifr_flags & IFF_UP) == 0)
+		flags &= ~IFF_UP;
+	if (!port->has_netdev_flags || ret != 0 || request.ifr_flags == (short)flags)
 		return;
-	request.ifr_flags &= (short)~IFF_UP;
+	request.ifr_flags = (short)flags;
 	ret = ask(port->info.if_index, SIOCSIFFLAGS, &request);
 	if (ret != 0)
-		fprintf(stderr, "mlx5dv-check: %s was down, and cannot be set so again: %s\n",
-			request.ifr_name, strerror(-ret));
+		fprintf(stderr,
+			"mlx5dv-check: %s was %s, %spromiscuous and %sfor all multicast, and cannot be set so again: %s\n",
+			request.ifr_name, (flags & IFF_UP) != 0 ? "up" : "down",
+			(flags & IFF_PROMISC) != 0 ? "" : "not ",
+			(flags & IFF_ALLMULTI) != 0 ? "" : "not ", strerror(-ret));
 }

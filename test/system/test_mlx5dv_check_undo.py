@@ -60,6 +60,16 @@ def test_the_mtu_of_a_netdev_that_is_the_peer(tap_allowed):
         assert state(netdev) == before
 
 
+def test_a_function_is_not_promiscuous_after_another_driver(tap_allowed):
+    """DPDK's own driver has Linux set a function's netdev so, and leaves it (mlx5_nl_promisc)."""
+    with netdev_of_mtu(1500) as netdev, netdev_of_mtu(1500) as other:
+        done = run("--ibdev", "mlx5_0", "--peer", "mlx5_1", "--yes", "--only", "beside",
+                   ports=[function_on(netdev)[0], f"{function_on(other)[0]},mac=02:00:00:00:00:09"])
+        # What it measures is another test's business.
+        assert "beside net_mlx5: " in done.stdout, done.stdout
+        assert not {"PROMISC", "ALLMULTI"} & {*state(netdev)[0]["flags"], *state(other)[0]["flags"]}
+
+
 class Run:
     """The program, which a signal ends."""
 
