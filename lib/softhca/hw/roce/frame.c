@@ -2,6 +2,7 @@
 /* Frames of queue pairs with a transport, to the wire or back into the device. */
 #include <string.h>
 
+#include "hw/format/tx.h"
 #include "hw/queue/out.h"
 #include "hw/roce/count.h"
 #include "hw/roce/state.h"
@@ -34,7 +35,8 @@ shca_roce_send(
 	at = shca_roce_write_headers(path, bth, frame);
 	if (bth->payload_bytes != 0)
 		memmove(frame + at, frame + SHCA_ROCE_OVERHEAD, bth->payload_bytes);
-	whole.length = shca_roce_finish(path, bth, frame);
+	/* Over IPv4 a message without bytes is shorter than a frame on the medium may be. */
+	whole.length = shca_tx_pad(frame, shca_roce_finish(path, bth, frame));
 	dev->nb_done++;
 	shca_roce_count_sent(dev, &whole);
 	if (stays_here(dev, path)) {
