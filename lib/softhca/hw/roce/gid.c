@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/node.h"
-#include "hw/state/device.h"
+#include "hw/roce/state.h"
 #include "wire/wire.h"
 
 #define LINK_LOCAL_BYTES 8
@@ -70,12 +70,30 @@ is_of_netdev(const struct shca_netdev *netdev, const uint8_t gid[16])
 	return false;
 }
 
+/** @return whether address handles or queue pairs still name what was there: it is free when they
+ * have gone (Linux core/cache.c, del_gid() and find_gid(): an entry pending for removal). */
+static bool
+is_named(const struct shca_device *dev, uint32_t pair)
+{
+	const struct shca_roce_qp *qp;
+	const struct shca_ah *ah;
+
+	LIST_FOREACH (ah, &dev->ahs, link)
+		if (ah->sgid_index / 2 == pair)
+			return true;
+	LIST_FOREACH (qp, &dev->roce_qps, link)
+		if (memcmp(qp->conf.path.sgid, dev->gids.pair[pair].gid, SHCA_GID_BYTES) == 0 &&
+			qp->state >= SHCA_ROCE_RTR && qp->attr.type != SHCA_ROCE_UD)
+			return true;
+	return false;
+}
+
 /** @return whether there was room. */
 static bool
 add(struct shca_device *dev, const uint8_t gid[16])
 {
 	for (uint32_t i = 0; i < SHCA_NB_GID_PAIRS; i++)
-		if (!dev->gids.pair[i].is_used) {
+		if (!dev->gids.pair[i].is_used && !is_named(dev, i)) {
 			dev->gids.pair[i].is_used = true;
 			memcpy(dev->gids.pair[i].gid, gid, SHCA_GID_BYTES);
 			show(dev, i);

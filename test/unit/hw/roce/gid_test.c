@@ -3,9 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rig.h"
+#include "roce_end.h"
 
-#include "hw/roce/gid.h"
 #include "hw/state/device.h"
 
 static const uint8_t own[16] = { 0xfe, 0x80, [8] = 0x02 ^ 0x02, [11] = 0xff, 0xfe, 0, 0, 1 };
@@ -96,6 +95,56 @@ follow_the_netdev(void **state)
 	assert_true(set_ips(&rig, NULL, 0));
 	assert_is_empty(&rig, 4);
 	rig_close(&rig);
+}
+
+/** An address handle names its source by the index, so that this must not become another's as long
+ * as the handle is there (Linux core/cache.c: an entry that is pending for removal is not free). */
+static void
+keep_the_place_of_an_address_handle(void **state)
+{
+	struct shca_ah ah = { .sgid_index = 3 };
+	uint8_t ips[2][16];
+	struct rig rig;
+
+	(void)state;
+	setup(&rig);
+	memcpy(ips[0], four, 16);
+	memcpy(ips[1], six, 16);
+	assert_true(set_ips(&rig, ips, 1));
+	assert_is_at(&rig, 2, four);
+	shca_ah_add(rig.dev, &ah);
+	assert_true(set_ips(&rig, ips + 1, 1));
+	assert_is_empty(&rig, 2);
+	assert_is_at(&rig, 4, six);
+	shca_ah_remove(&ah);
+	assert_true(set_ips(&rig, ips, 2));
+	assert_is_at(&rig, 2, four);
+	assert_is_at(&rig, 4, six);
+	rig_close(&rig);
+}
+
+/** Likewise a queue pair, until it has no path any more. */
+static void
+keep_the_place_of_a_queue_pair(void **state)
+{
+	const struct shca_roce_qp_conf none = { 0 };
+	uint8_t ips[2][16];
+	struct end end;
+
+	(void)state;
+	connect_end(&end, SHCA_ROCE_RC);
+	memcpy(ips[0], four, 16);
+	memcpy(ips[1], six, 16);
+	assert_true(set_ips(&end.rig, ips, 1));
+	memcpy(end.conf.path.sgid, four, 16);
+	shca_roce_qp_modify(end.qp, SHCA_ROCE_RTS, &end.conf);
+	assert_true(set_ips(&end.rig, ips + 1, 1));
+	assert_is_empty(&end.rig, 2);
+	assert_is_at(&end.rig, 4, six);
+	shca_roce_qp_modify(end.qp, SHCA_ROCE_RESET, &none);
+	assert_true(set_ips(&end.rig, ips, 2));
+	assert_is_at(&end.rig, 2, four);
+	disconnect_end(&end);
 }
 
 /** The netdev may get another address than the device has. */
@@ -240,6 +289,8 @@ main(void)
 		cmocka_unit_test(are_made_of_the_mac),
 		cmocka_unit_test(known_flows),
 		cmocka_unit_test(follow_the_netdev),
+		cmocka_unit_test(keep_the_place_of_an_address_handle),
+		cmocka_unit_test(keep_the_place_of_a_queue_pair),
 		cmocka_unit_test(follow_the_netdevs_mac),
 		cmocka_unit_test(end_where_the_table_ends),
 		cmocka_unit_test(are_not_there_on_representors),
