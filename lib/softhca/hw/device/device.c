@@ -400,6 +400,7 @@ run_wire_rx(struct shca_device *dev, unsigned int budget)
 	} while (nb == BURST && budget != 0);
 	/* A bad cable gives fewer than there are. */
 	dev->is_behind = nb > BURST / 2;
+	dev->has_looked = true;
 }
 
 /** Send frames from a port's netdev. They stay valid until the netdev's wire is asked for

@@ -299,9 +299,10 @@ note_due(struct shca_roce_qp *qp)
 		__atomic_store_n(&qp->dev->paced_ticks, ticks, __ATOMIC_RELAXED);
 }
 
-/** Answers go first: the other side may wait for them to send. */
+/** Answers go first: the other side may wait for them to send. @param has_looked for answers since
+ * the last time: who catches up runs queue pairs without a look at the wire */
 static void
-run_connected(struct shca_roce_qp *qp)
+run_connected(struct shca_roce_qp *qp, bool has_looked)
 {
 	struct shca_bth bth = { 0 };
 	uint8_t *room = NULL;
@@ -314,7 +315,8 @@ run_connected(struct shca_roce_qp *qp)
 	}
 	if (qp->state != SHCA_ROCE_RTS)
 		return;
-	shca_requester_look(&qp->requester, shca_roce_now_ns(qp->dev), qp->dev->is_behind);
+	if (has_looked)
+		shca_requester_look(&qp->requester, shca_roce_now_ns(qp->dev), qp->dev->is_behind);
 	for (unsigned int i = 0; i < BURST; i++) {
 		post(qp);
 		room = shca_roce_room(qp->dev);
@@ -329,8 +331,10 @@ run_connected(struct shca_roce_qp *qp)
 void
 shca_roce_run(struct shca_device *dev)
 {
+	const bool has_looked = dev->has_looked;
 	struct shca_roce_qp *qp;
 
+	dev->has_looked = false;
 	if (shca_is_strict(dev))
 		shca_roce_strict_round(dev);
 	shca_late_send(dev);
@@ -343,7 +347,7 @@ shca_roce_run(struct shca_device *dev)
 		if (qp->attr.type == SHCA_ROCE_UD)
 			dev->nb_done += shca_roce_run_ud(qp, BURST);
 		else
-			run_connected(qp);
+			run_connected(qp, has_looked);
 		if (qp->state == SHCA_ROCE_ERROR || qp->state == SHCA_ROCE_SQE)
 			dev->nb_done += shca_roce_flush(qp);
 	}

@@ -73,6 +73,25 @@ the_other_side_has_a_round_to_answer(void **state)
 	disconnect_end(&end);
 }
 
+/** Who stops or destroys other queues makes the device send what is posted, several times between
+ * two of its rounds, and nobody looks for answers meanwhile. */
+static void
+to_catch_up_is_no_look(void **state)
+{
+	struct end end;
+
+	(void)state;
+	start(&end);
+	shca_device_step(end.rig.dev);
+	for (unsigned int i = 0; i < 8; i++)
+		shca_device_catch_up(end.rig.dev);
+	come(&end, &acknowledgement);
+	rig_run(&end.rig);
+	assert_int_equal(end.rig.wire.nb_sent, 1);
+	assert_int_equal(nb_timeouts(&end), 0);
+	disconnect_end(&end);
+}
+
 static void
 without_an_answer_it_is_sent_again(void **state)
 {
@@ -93,6 +112,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_answer_on_the_wire_is_not_late),
 		cmocka_unit_test(the_other_side_has_a_round_to_answer),
+		cmocka_unit_test(to_catch_up_is_no_look),
 		cmocka_unit_test(without_an_answer_it_is_sent_again),
 	};
 
