@@ -71,6 +71,8 @@ shca_roce_qp_destroy(struct shca_roce_qp *qp)
 	shca_roce_count_engines(qp);
 	shca_group_detach_all(qp);
 	shca_window_forget_qp(qp->dev->mem, qp->number);
+	if (qp->dev->roce_turn == qp)
+		qp->dev->roce_turn = LIST_NEXT(qp, link);
 	LIST_REMOVE(qp, link);
 	shca_idtable_del(&qp->dev->roce_numbers, qp->number);
 	free(qp);
@@ -328,28 +330,47 @@ run_connected(struct shca_roce_qp *qp, bool has_looked)
 	note_due(qp);
 }
 
+static void
+run_one(struct shca_roce_qp *qp, bool has_looked)
+{
+	struct shca_device *dev = qp->dev;
+
+	if (qp->state < SHCA_ROCE_RTR || qp->is_dead)
+		return;
+	shca_touch(dev, SHCA_TOUCH_ROCE, qp);
+	if (qp->state == SHCA_ROCE_RTS && has_overrun(qp))
+		return;
+	if (qp->attr.type == SHCA_ROCE_UD)
+		dev->nb_done += shca_roce_run_ud(qp, BURST);
+	else
+		run_connected(qp, has_looked);
+	if (qp->state == SHCA_ROCE_ERROR || qp->state == SHCA_ROCE_SQE)
+		dev->nb_done += shca_roce_flush(qp);
+}
+
+/** Where the wire takes no more, the next round begins behind the one that has filled it: else
+ * those that are first in the list, and send without a pause, would be the only ones to send. */
 void
 shca_roce_run(struct shca_device *dev)
 {
 	const bool has_looked = dev->has_looked;
-	struct shca_roce_qp *qp;
+	struct shca_roce_qp *first, *qp, *next;
+	bool had_room;
 
 	dev->has_looked = false;
 	if (shca_is_strict(dev))
 		shca_roce_strict_round(dev);
 	shca_late_send(dev);
-	LIST_FOREACH (qp, &dev->roce_qps, link) {
-		if (qp->state < SHCA_ROCE_RTR || qp->is_dead)
-			continue;
-		shca_touch(dev, SHCA_TOUCH_ROCE, qp);
-		if (qp->state == SHCA_ROCE_RTS && has_overrun(qp))
-			continue;
-		if (qp->attr.type == SHCA_ROCE_UD)
-			dev->nb_done += shca_roce_run_ud(qp, BURST);
-		else
-			run_connected(qp, has_looked);
-		if (qp->state == SHCA_ROCE_ERROR || qp->state == SHCA_ROCE_SQE)
-			dev->nb_done += shca_roce_flush(qp);
+	had_room = shca_roce_room(dev) != NULL;
+	first = dev->roce_turn != NULL ? dev->roce_turn : LIST_FIRST(&dev->roce_qps);
+	for (qp = first; qp != NULL; qp = next != first ? next : NULL) {
+		run_one(qp, has_looked);
+		next = LIST_NEXT(qp, link) != NULL ? LIST_NEXT(qp, link)
+						   : LIST_FIRST(&dev->roce_qps);
+		if (had_room && shca_roce_room(dev) == NULL) {
+			had_room = false;
+			dev->roce_turn = next;
+		}
 	}
 	shca_out_flush(dev);
 }

@@ -62,6 +62,7 @@ struct shca_device {
 	 * nothing else by its. */
 	struct shca_idtable roce_numbers;
 	LIST_HEAD(, shca_roce_qp) roce_qps;
+	struct shca_roce_qp *roce_turn;     /**< whom the next round begins with; NULL: the first */
 	STAILQ_HEAD(, shca_late) roce_late; /**< what those owed that are gone */
 	uint64_t roce_count[SHCA_NB_ROCE_COUNTS];
 	struct shca_roce_traffics roce_traffic;
