@@ -451,11 +451,8 @@ static void
 run_posted(void *arg)
 {
 	struct shca_device *dev = arg;
-	struct shca_sq *sq;
 
-	LIST_FOREACH (sq, &dev->sqs, link)
-		dev->nb_done += shca_sq_run(sq, BURST);
-	shca_out_flush(dev);
+	shca_sq_run_all(dev, BURST);
 	if (__builtin_expect(dev->may_fail, false))
 		shca_inject_port_run(dev);
 	if (dev->is_dead)

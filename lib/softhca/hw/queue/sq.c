@@ -81,6 +81,8 @@ shca_sq_destroy(struct shca_sq *sq)
 	shca_out_forget(&sq->dev->out, sq);
 	if (shca_is_strict(sq->dev))
 		shca_doorbell_forget(sq);
+	if (sq->dev->sq_turn == sq)
+		sq->dev->sq_turn = LIST_NEXT(sq, link);
 	LIST_REMOVE(sq, link);
 	shca_idtable_del(&sq->dev->queue_numbers, sq->number);
 	free(sq);
@@ -423,8 +425,9 @@ execute_all(struct shca_sq *sq, uint16_t pi, unsigned int budget)
 	return nb_done;
 }
 
-unsigned int
-shca_sq_run(struct shca_sq *sq, unsigned int budget)
+/** @return WQEs finished */
+static unsigned int
+run_one(struct shca_sq *sq, unsigned int budget)
 {
 	unsigned int nb_done;
 	uint16_t pi;
@@ -456,4 +459,30 @@ shca_sq_run(struct shca_sq *sq, unsigned int budget)
 	if (sq->state == SHCA_QUEUE_ERROR && nb_done < budget)
 		nb_done += flush(sq, pi, budget - nb_done);
 	return nb_done;
+}
+
+static bool
+has_room(struct shca_device *dev)
+{
+	return shca_out_has_room(&dev->out) || shca_out_flush(dev);
+}
+
+/** Where the wire takes no more, the next round begins behind the queue that has filled it: else
+ * those that are first in the list, and never empty, would be the only ones to send. */
+void
+shca_sq_run_all(struct shca_device *dev, unsigned int budget)
+{
+	struct shca_sq *const first = dev->sq_turn != NULL ? dev->sq_turn : LIST_FIRST(&dev->sqs);
+	bool had_room = has_room(dev);
+	struct shca_sq *next;
+
+	for (struct shca_sq *sq = first; sq != NULL; sq = next != first ? next : NULL) {
+		dev->nb_done += run_one(sq, budget);
+		next = LIST_NEXT(sq, link) != NULL ? LIST_NEXT(sq, link) : LIST_FIRST(&dev->sqs);
+		if (had_room && !has_room(dev)) {
+			had_room = false;
+			dev->sq_turn = next;
+		}
+	}
+	shca_out_flush(dev);
 }

@@ -23,10 +23,7 @@ void shca_sq_set_port(struct shca_sq *sq, uint32_t port);
 void shca_sq_set_rate(struct shca_sq *sq, uint32_t kbps, uint32_t burst_bytes);
 /** @} */
 
-/**
- * Execute WQEs, or flush them in ERROR.
- * @param budget of WQEs @return WQEs finished
- */
-unsigned int shca_sq_run(struct shca_sq *sq, unsigned int budget);
+/** Execute WQEs of all queues, or flush them in ERROR. @param budget of WQEs, of each queue */
+void shca_sq_run_all(struct shca_device *dev, unsigned int budget);
 
 #endif /* SHCA_HW_QUEUE_SQ_H */

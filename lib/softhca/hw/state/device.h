@@ -58,6 +58,7 @@ struct shca_device {
 	LIST_HEAD(, shca_cq) cqs;
 	LIST_HEAD(, shca_rq) rqs;
 	LIST_HEAD(, shca_sq) sqs;
+	struct shca_sq *sq_turn; /**< whom the next round begins with; NULL: the first */
 	/** Queue pairs with a transport (hw/roce/): numbers of their own, so that a packet finds
 	 * nothing else by its. */
 	struct shca_idtable roce_numbers;
