@@ -446,19 +446,25 @@ run_kernel_rx(struct shca_device *dev, uint32_t port)
 }
 
 /** Send what programs have posted, queue pair 1 last: a program may ask to disconnect once it has a
- * message, and its acknowledgement leaves first. */
+ * message, and its acknowledgement leaves first. Whenever the wire is full, the other kind of
+ * queues is first next time. */
 static void
 run_posted(void *arg)
 {
 	struct shca_device *dev = arg;
+	const bool was_empty = dev->out.count == 0, is_roce_first = dev->is_roces_turn;
 
+	if (is_roce_first)
+		shca_roce_run(dev);
 	shca_sq_run_all(dev, BURST);
 	if (__builtin_expect(dev->may_fail, false))
 		shca_inject_port_run(dev);
 	if (dev->is_dead)
 		return;
-	if (!LIST_EMPTY(&dev->roce_qps) || !STAILQ_EMPTY(&dev->roce_late))
+	if (!is_roce_first)
 		shca_roce_run(dev);
+	if (was_empty && dev->out.count != 0)
+		dev->is_roces_turn = !is_roce_first;
 	if (!TAILQ_EMPTY(&dev->qp1.queue))
 		shca_qp1_run(dev);
 }

@@ -357,6 +357,8 @@ shca_roce_run(struct shca_device *dev)
 	struct shca_roce_qp *first, *qp, *next;
 	bool had_room;
 
+	if (LIST_EMPTY(&dev->roce_qps) && STAILQ_EMPTY(&dev->roce_late))
+		return;
 	dev->has_looked = false;
 	if (shca_is_strict(dev))
 		shca_roce_strict_round(dev);

@@ -64,6 +64,7 @@ struct shca_device {
 	struct shca_idtable roce_numbers;
 	LIST_HEAD(, shca_roce_qp) roce_qps;
 	struct shca_roce_qp *roce_turn;     /**< whom the next round begins with; NULL: the first */
+	bool is_roces_turn;                 /**< they run before the send queues */
 	STAILQ_HEAD(, shca_late) roce_late; /**< what those owed that are gone */
 	uint64_t roce_count[SHCA_NB_ROCE_COUNTS];
 	struct shca_roce_traffics roce_traffic;

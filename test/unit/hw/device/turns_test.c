@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "hw/roce/roce_qp.h"
+
 #define NB_SQS 3
 #define RING   128 /* more than a queue sends in a round */
 #define ROOM   16  /* of the wire, a round */
@@ -121,11 +123,96 @@ one_that_goes_has_no_turn(void **state)
 	}
 }
 
+/** A queue pair of UC that has posted sends without bytes, to the same address. */
+struct roce_sender {
+	struct shca_roce_qp *qp;
+	uint64_t ring[RING * SHCA_WQEBB_BYTES / 8];
+	__be32 record[2];
+	uint32_t nb_posted, nb_sent;
+};
+
+static void
+post_roce(struct roce_sender *sender)
+{
+	for (; sender->nb_posted - sender->nb_sent < RING; sender->nb_posted++) {
+		const struct mlx5_wqe_ctrl_seg ctrl = {
+			.opmod_idx_opcode =
+				htobe32((sender->nb_posted & 0xffff) << 8 | MLX5_OPCODE_SEND),
+			.qpn_ds = htobe32(shca_roce_qp_number(sender->qp) << 8 | 1),
+		};
+
+		memcpy((uint8_t *)sender->ring +
+				(size_t)(sender->nb_posted % RING) * SHCA_WQEBB_BYTES,
+			&ctrl, sizeof(ctrl));
+	}
+	sender->record[MLX5_SND_DBR] = htobe32(sender->nb_posted);
+}
+
+static void
+open_roce(struct roce_sender *sender)
+{
+	const enum shca_roce_state states[] = { SHCA_ROCE_INIT, SHCA_ROCE_RTR, SHCA_ROCE_RTS };
+	const struct shca_gid_route route = { .sgid_index = 1, .hop_limit = 64 };
+	struct shca_roce_qp_conf conf = { .mtu = 1024 };
+
+	memset(sender, 0, sizeof(*sender));
+	assert_true(shca_gid_path(senders.rig.dev, &route, &conf.path));
+	conf.path.dmac[0] = 2 * NB_SQS;
+	assert_int_equal(shca_roce_qp_create(senders.rig.dev,
+				 &(struct shca_roce_qp_attr){
+					 .type = SHCA_ROCE_UC,
+					 .sq_ring = (uint8_t *)sender->ring,
+					 .dbrec = sender->record,
+					 .nb_wqebbs = RING,
+					 .pdn = RIG_PDN,
+					 .send_cq = senders.rig.tx.cq,
+					 .recv_cq = senders.rig.rx.cq,
+				 },
+				 &sender->qp),
+		0);
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		shca_roce_qp_modify(sender->qp, states[i], &conf);
+}
+
+/** Queues of raw Ethernet and queue pairs with a transport, as well. */
+static void
+both_kinds_get_their_turn(void **state)
+{
+	static struct roce_sender roce;
+	struct rig *rig = &senders.rig;
+	unsigned int nb_raw = 0;
+
+	(void)state;
+	open_all();
+	open_roce(&roce);
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		for (unsigned int i = 0; i < NB_SQS; i++)
+			post(i);
+		post_roce(&roce);
+		rig->wire.room = ROOM;
+		shca_device_step(rig->dev);
+		for (unsigned int i = 0; i < rig->wire.nb_sent; i++) {
+			const unsigned int from = rig->wire.sent[i].bytes[0] / 2;
+
+			if (from == NB_SQS)
+				roce.nb_sent++;
+			else
+				senders.sender[from].nb_sent++, nb_raw++;
+		}
+		rig_forget(&rig->wire);
+	}
+	assert_true(roce.nb_sent >= ROUNDS * ROOM / (NB_SQS + 1) / 2);
+	assert_true(nb_raw >= ROUNDS * ROOM / (NB_SQS + 1) / 2);
+	shca_roce_qp_destroy(roce.qp);
+	close_all();
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_get_their_turn),
+		cmocka_unit_test(both_kinds_get_their_turn),
 		cmocka_unit_test(one_that_goes_has_no_turn),
 	};
 
