@@ -442,7 +442,7 @@ run_kernel_rx(struct shca_device *dev, uint32_t port)
 				&(struct shca_frame){ packet.bytes, packet.length, sent_by });
 	}
 	dev->nb_done += nb;
-	shca_out_flush(dev);
+	dev->netdev_waits = !shca_out_flush(dev);
 }
 
 /** Send what programs have posted, queue pair 1 last: a program may ask to disconnect once it has a
@@ -493,8 +493,11 @@ run_round(void *arg)
 	dev->is_reflecting = dev->may_reflect && dev->has_link;
 	dev->reflect_budget = dev->may_reflect ? wire_budget(dev) : 0;
 	shca_out_flush(dev);
-	for (uint32_t port = 1; port <= shca_conf_nb_ports(&dev->conf); port++)
-		run_kernel_rx(dev, port);
+	if (dev->netdev_waits && dev->out.count == 0)
+		dev->netdev_waits = false; /* it has filled the wire: queues are first this time */
+	else
+		for (uint32_t port = 1; port <= shca_conf_nb_ports(&dev->conf); port++)
+			run_kernel_rx(dev, port);
 	run_posted(dev);
 	if (dev->is_dead)
 		return;

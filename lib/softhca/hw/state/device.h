@@ -102,6 +102,7 @@ struct shca_device {
 	bool is_watched;    /**< shca_is_watched() */
 	bool may_reflect;   /**< the wire may return sent frames: copy them */
 	bool is_behind;     /**< frames have come that no round has looked at */
+	bool netdev_waits;  /**< while queues send: its frames have filled the wire */
 	bool has_looked;    /**< for frames since the queue pairs with a transport ran last */
 	bool is_reflecting; /**< in a round of such a wire: the device sends nothing on it */
 	unsigned int reflect_budget; /**< frames that the device may still receive in the round */

@@ -11,6 +11,8 @@
 #define ROOM   16  /* of the wire, a round */
 #define ROUNDS 120
 #define LENGTH 64
+/** Which the rig has room for. */
+#define NETDEV_FRAMES 448
 
 /** A queue, as struct rig has its own. */
 struct sender {
@@ -43,6 +45,7 @@ open_all(void)
 	memset(&senders, 0, sizeof(senders));
 	rig_init(rig);
 	rig->sq_attr.nb_wqebbs = RING;
+	rig->with_kernel = true;
 	rig_open(rig);
 	for (unsigned int i = 0; i < NB_SQS; i++) {
 		struct sender *sender = &senders.sender[i];
@@ -207,12 +210,45 @@ both_kinds_get_their_turn(void **state)
 	close_all();
 }
 
+/** And what Linux sends on the port's netdev. */
+static void
+queues_get_their_turn_beside_a_netdev(void **state)
+{
+	const uint8_t frame[LENGTH] = { 2 * NB_SQS };
+	struct rig *rig = &senders.rig;
+	unsigned int nb_raw = 0, nb_netdev = 0;
+
+	(void)state;
+	open_all();
+	for (unsigned int i = 0; i < NETDEV_FRAMES; i++)
+		rig_come(&rig->kernel, frame, sizeof(frame));
+	while (nb_netdev < NETDEV_FRAMES) {
+		for (unsigned int i = 0; i < NB_SQS; i++)
+			post(i);
+		rig->wire.room = ROOM;
+		shca_device_step(rig->dev);
+		for (unsigned int i = 0; i < rig->wire.nb_sent; i++) {
+			const unsigned int from = rig->wire.sent[i].bytes[0] / 2;
+
+			if (from == NB_SQS)
+				nb_netdev++;
+			else
+				senders.sender[from].nb_sent++, nb_raw++;
+		}
+		rig_forget(&rig->wire);
+		assert_true(nb_raw < 10 * NETDEV_FRAMES);
+	}
+	assert_true(nb_raw >= NETDEV_FRAMES / 2);
+	close_all();
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_get_their_turn),
 		cmocka_unit_test(both_kinds_get_their_turn),
+		cmocka_unit_test(queues_get_their_turn_beside_a_netdev),
 		cmocka_unit_test(one_that_goes_has_no_turn),
 	};
 
