@@ -245,6 +245,51 @@ test_halves_refused(void **state)
 	assert_true(nb_tables != 0);
 }
 
+/** Types that split the rule otherwise: its parts are those of a rule created so, in a table where
+ * the deeper one has the first slot, and no rule with one of their masks is there. */
+static void
+test_other_parts(void **state)
+{
+	static const struct rte_flow_item_ipv4 dst_1 = { .hdr.dst_addr = RTE_BE32(0x0a000001) };
+	static const struct rte_flow_item_ipv4 dst_2 = { .hdr.dst_addr = RTE_BE32(0x0a000002) };
+	static const struct rte_flow_item_ipv4 dst = { .hdr.dst_addr = RTE_BE32(UINT32_MAX) };
+	const struct rte_flow_action_rss udp = {
+		.types = RTE_ETH_RSS_NONFRAG_IPV4_UDP, .queue_num = 2, .queue = queues
+	};
+	const struct rte_flow_action_rss addresses = {
+		.types = RTE_ETH_RSS_IPV4, .queue_num = 2, .queue = queues
+	};
+	const struct rte_flow_action before = ACTION_CONF(RSS, &addresses);
+	const struct mdv_flow_shape *shape, *others;
+	struct rte_flow_action_handle *handle;
+	struct rte_flow *rule, *other;
+
+	(void)state;
+	handle = start(PATTERN(ITEM(ETH), ITEM_MASK(IPV4, &dst_1, &dst)), &before, 1);
+	rule = TAILQ_FIRST(&fake.port.flow->rules);
+	other = mdv_flow_ops.create(&fake.dev, &ingress,
+		PATTERN(ITEM(ETH), ITEM_MASK(IPV4, &dst_2, &dst)),
+		ACTIONS(ACTION_CONF(RSS, &addresses), ACTION(PASSTHRU)), NULL);
+	assert_non_null(other);
+	assert_ptr_equal(rule->level.shape, other->level.shape);
+	for (unsigned int round = 0; round < 4; round++) {
+		const unsigned int nb = round % 2 == 0 ? 2 : 1;
+
+		updated = (struct rte_flow_action)ACTION_CONF(RSS, nb == 2 ? &udp : &addresses);
+		assert_int_equal(
+			mdv_flow_ops.action_handle_update(&fake.dev, handle, &updated, NULL), 0);
+		shape = rule->level.shape;
+		others = other->level.shape;
+		assert_int_equal(fake.nb_flows, 1 + nb);
+		assert_int_equal(rule->present.nb, nb);
+		assert_int_equal(shape->nb_masks, nb);
+		assert_int_equal(shape->turn, 0);
+		assert_int_equal(others->nb_masks, 1);
+		assert_true(nb == 1 || shape->level != others->level);
+	}
+	end();
+}
+
 /** No bit left, or a further queue beside the handle: two levels, as for taking rules. */
 static void
 test_two_levels(void **state)
@@ -334,6 +379,7 @@ main(void)
 		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_failing),
 		cmocka_unit_test(test_halves_refused),
+		cmocka_unit_test(test_other_parts),
 		cmocka_unit_test(test_two_levels),
 		cmocka_unit_test(test_modifying),
 	};

@@ -79,6 +79,17 @@ retarget_enter_split(struct mdv_port *port, struct rte_flow *twin, const struct 
 	return ret;
 }
 
+/** @return whether the plan has the parts that the rule's shape stands for: others may need their
+ * slots in an order that the table of the rule does not have, see levels.md. */
+static bool
+retarget_same_parts(const struct mdv_flow_plan *plan, const struct mdv_flow_shape *shape)
+{
+	const struct mdv_flow_level_want *want = &plan->want;
+
+	return want->nb_masks == shape->nb_masks &&
+		memcmp(want->masks, shape->masks, want->nb_masks * sizeof(want->masks[0])) == 0;
+}
+
 static int
 retarget_enter(struct mdv_port *port, struct rte_flow *twin, const struct rte_flow *rule,
 	struct rte_flow_error *error)
@@ -90,7 +101,7 @@ retarget_enter(struct mdv_port *port, struct rte_flow *twin, const struct rte_fl
 	if (ret != 0)
 		return ret;
 	if (shape->copies && !shape->multi_dest && shape->turn == 0 && rule->present.nb != 0 &&
-		retarget_enter_split(port, twin, rule) == 0)
+		retarget_same_parts(&plan, shape) && retarget_enter_split(port, twin, rule) == 0)
 		return 0;
 	plan.want.beside = &rule->level;
 	ret = mdv_flow_install_level(port, twin, &plan, error);

@@ -16,9 +16,10 @@
  * But a packet hits one entry of a table. So the twin of a copying rule is in the rule's own table
  * under another mask, which is that of the rule and one bit more; two halves, one for each value of
  * the bit, match the same packets as the rule. Later a twin with the mask of the rule replaces the
- * two. In two cases the twin of a copying rule takes a level of its own: if the rule has several
- * queues, as some of them would miss packets; and if it names every bit of both MACs, as no bit is
- * left. Then a packet may be copied twice at that moment, as when rules move.
+ * two. In three cases the twin of a copying rule takes a level of its own: if the rule has several
+ * queues, as some of them would miss packets; if it names every bit of both MACs, as no bit is
+ * left; and if other RSS types split it into other parts. Then a packet may be copied twice at that
+ * moment, as when rules move.
  */
 #ifndef MDV_FLOW_RETARGET_H
 #define MDV_FLOW_RETARGET_H
