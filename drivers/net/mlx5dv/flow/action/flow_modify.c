@@ -208,6 +208,7 @@ modify_outer_bytes(uint32_t layers)
 	uint32_t bytes = sizeof(struct rte_ether_hdr);
 
 	bytes += (layers & MDV_LAYER_VLAN) != 0 ? sizeof(struct rte_vlan_hdr) : 0;
+	bytes += (layers & MDV_LAYER_MPLS) != 0 ? sizeof(rte_be32_t) : 0;
 	if ((layers & MDV_LAYER_L3) != 0)
 		bytes += (layers & MDV_LAYER_IPV6) != 0 ? sizeof(struct rte_ipv6_hdr)
 							: sizeof(struct rte_ipv4_hdr);
