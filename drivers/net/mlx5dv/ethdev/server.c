@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "flow/flow.h"
+#include "mem/mr_span.h"
 #include "mem/mr_watch.h"
 #include "mp/mp.h"
 #include "mp/primary.h"
@@ -67,6 +68,7 @@ find_memory(struct mdv_port *port, struct mdv_mp_message *message,
 
 	/* An mbuf outside of shared memory cannot be read here. */
 	if (rte_mem_virt2memseg_list(message->memory.mbuf) == NULL ||
+		mdv_mr_span_is_elsewhere(message->memory.mbuf) ||
 		!mdv_mr_find(port->mr, message->memory.addr, message->memory.mbuf, &range))
 		return -EFAULT;
 	message->memory.range = range;

@@ -455,6 +455,8 @@ mdv_mr_find(struct mdv_mr_table *table, uintptr_t addr, const struct rte_mbuf *m
 		return ask(table, addr, mbuf, range);
 	if (table_find(table, addr, range))
 		return true;
+	if (mdv_mr_span_is_elsewhere((void *)addr))
+		return false;
 	table_learn(table, addr, mbuf);
 	return table_find(table, addr, range);
 }

@@ -2,6 +2,7 @@
 /* Walks over a mempool's memory. */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include <rte_common.h>
 #include <rte_mbuf.h>
@@ -122,6 +123,21 @@ mdv_mr_span_is_shared(struct rte_mempool *pool)
 
 	rte_mempool_mem_iter(pool, chunk_is_shared, &all);
 	return all;
+}
+
+bool
+mdv_mr_span_is_elsewhere(const void *addr)
+{
+	const struct rte_memseg_list *list = rte_mem_virt2memseg_list(addr);
+	const struct rte_memseg *first;
+	unsigned char in_core;
+
+	if (list == NULL || !list->external)
+		return false;
+	/* The EAL does not tell who has attached it; but rte_extmem_attach() maps the array of its
+	 * pages, at one address in all processes (eal_common_fbarray.c rte_fbarray_attach()). */
+	first = list->memseg_arr.data;
+	return mincore(list->memseg_arr.data, 1, &in_core) != 0 || first->addr != list->base_va;
 }
 
 /** Both steps are one to one. */

@@ -22,6 +22,9 @@ bool mdv_mr_span_has_packets(struct rte_mempool *pool);
 /** @return whether all of the pool's memory is the EAL's own, and so the same in each process of
  * the application. */
 bool mdv_mr_span_is_shared(struct rte_mempool *pool);
+/** @return whether @p addr is in external memory that another process has registered with the EAL,
+ * and this one has not attached: nothing of it can be read here, or given to the device. */
+bool mdv_mr_span_is_elsewhere(const void *addr);
 /** @return a number that is another one if the pool gets more chunks, or another pool takes its
  * place. */
 uint64_t mdv_mr_span_hash(struct rte_mempool *pool);

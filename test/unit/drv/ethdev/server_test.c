@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@
 #include "burst/tx/tx.h"
 #include "ethdev/secondary.h"
 #include "ethdev/server.h"
+#include "mem/mr.h"
 #include "mp/mp.h"
 #include "mp/primary.h"
 #include "port/recover.h"
@@ -455,6 +458,53 @@ memory_is_registered_for_others(void **state)
 	rte_pktmbuf_free(mbuf);
 }
 
+/** As external memory is that another process has registered: in the list, and mapped there alone.
+ * @return the number of wrong answers */
+static int
+ask_for_external(struct rte_mbuf *mbuf)
+{
+	static struct rte_mbuf_ext_shared_info shared;
+	const struct mdv_mp_fds none = { .nb = 0 };
+	const size_t size = 16 * 4096;
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct mdv_mp_message message = { .kind = MDV_MP_MEMORY, .port_id = 3 };
+	struct mdv_mp_fds give = { .nb = 0 };
+	int wrong = 0;
+
+	if (memory == MAP_FAILED || rte_extmem_register(memory, size, NULL, 0, 4096) != 0)
+		return -1;
+	message.memory.addr = (uintptr_t)memory;
+	rte_pktmbuf_attach_extbuf(mbuf, memory, (uintptr_t)memory, 8192, &shared);
+	message.memory.mbuf = mbuf;
+	wrong += seen.ask(&message, &none, &give) != 0;
+	mdv_mr_memory_event(RTE_MEM_EVENT_FREE, memory, size, rig.port.mr);
+	if (rte_extmem_detach(memory, size) != 0 || munmap(memory, size) != 0)
+		return -1;
+	wrong += seen.ask(&message, &none, &give) != -EFAULT;
+	message.memory.mbuf = memory;
+	wrong += seen.ask(&message, &none, &give) != -EFAULT;
+	return wrong;
+}
+
+/** In a process of its own, whose list of memory is then unfit for other tests. */
+static void
+external_memory_of_others_is_left_alone(void **state)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	const pid_t child = fork();
+	int status;
+
+	(void)state;
+	assert_true(child >= 0);
+	if (child == 0) {
+		signal(SIGSEGV, SIG_DFL); /* cmocka's handler would go on with the next test */
+		_exit(ask_for_external(mbuf));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	rte_pktmbuf_free(mbuf);
+}
+
 /** A pool in memory of this process alone. */
 static struct rte_mempool *
 private_pool(uint8_t *memory, size_t bytes)
@@ -545,6 +595,8 @@ main(void)
 			port_free),
 		cmocka_unit_test_setup_teardown(
 			memory_is_registered_for_others, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			external_memory_of_others_is_left_alone, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			pools_of_others_are_registered_while_the_port_runs, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
