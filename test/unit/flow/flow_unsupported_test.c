@@ -93,9 +93,9 @@ static const struct {
 } cases[] = {
 	{ aged, -ENOTSUP, NULL, "aged flows: " },
 	{ queue_aged, -ENOTSUP, NULL, "aged flows: " },
-	{ tunnel_decap, -ENOTSUP, &tunnel, "tunnel offload: the driver's rules do not remove" },
-	{ tunnel_match, -ENOTSUP, &tunnel, "tunnel offload: no rule has removed" },
-	{ restore, -ENOTSUP, &mbuf, "tunnel offload: there is nothing to restore" },
+	{ tunnel_decap, -ENOTSUP, &tunnel, "tunnel offload: the driver gives no actions for it; take a tunnel off by VXLAN_DECAP" },
+	{ tunnel_match, -ENOTSUP, &tunnel, "tunnel offload: the driver gives no items for it" },
+	{ restore, -ENOTSUP, &mbuf, "tunnel offload: there is nothing to restore; the device does not tell" },
 	{ actions_release, -EINVAL, &action, "tunnel offload: the driver gives no actions" },
 	{ items_release, -EINVAL, &item, "tunnel offload: the driver gives no items" },
 	{ flex_create, -ENOTSUP, &flex, "flex item: the device matches" },

@@ -26,7 +26,7 @@ mdv_flow_unsupported_tunnel_decap(__rte_unused struct rte_eth_dev *dev,
 	__rte_unused uint32_t *nb, struct rte_flow_error *error)
 {
 	return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, tunnel,
-		"tunnel offload: the driver's rules do not remove headers; skip the outer ones behind QUEUE or RSS");
+		"tunnel offload: the driver gives no actions for it; take a tunnel off by VXLAN_DECAP, NVGRE_DECAP or RAW_DECAP, or skip the outer headers behind QUEUE or RSS");
 }
 
 int
@@ -35,7 +35,7 @@ mdv_flow_unsupported_tunnel_match(__rte_unused struct rte_eth_dev *dev,
 	__rte_unused uint32_t *nb, struct rte_flow_error *error)
 {
 	return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, tunnel,
-		"tunnel offload: no rule has removed a tunnel before; match it by its own items");
+		"tunnel offload: the driver gives no items for it; match a tunnel by its own items, and behind a rule that takes it off what was in it");
 }
 
 int
@@ -43,7 +43,7 @@ mdv_flow_unsupported_restore(__rte_unused struct rte_eth_dev *dev, struct rte_mb
 	__rte_unused struct rte_flow_restore_info *info, struct rte_flow_error *error)
 {
 	return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, mbuf,
-		"tunnel offload: there is nothing to restore; packets arrive with all their headers");
+		"tunnel offload: there is nothing to restore; the device does not tell of a tunnel that a rule has taken off");
 }
 
 int
