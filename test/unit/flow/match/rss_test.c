@@ -14,7 +14,7 @@ static const uint8_t key[40] = { 7 }, other_key[40] = { 8 };
 static struct mdv_flow_dest_conf
 conf_of(uint64_t fields, uint32_t nb_queues)
 {
-	return (struct mdv_flow_dest_conf){ fields, key, queues, nb_queues };
+	return (struct mdv_flow_dest_conf){ fields, key, queues, nb_queues, false };
 }
 
 static void
@@ -169,7 +169,7 @@ test_many_sets(void **state)
 {
 	static struct mdv_flow_dest *dests[8 * 8 * 8], *again;
 	uint16_t set[3];
-	struct mdv_flow_dest_conf conf = { 3, key, set, RTE_DIM(set) };
+	struct mdv_flow_dest_conf conf = { 3, key, set, RTE_DIM(set), false };
 
 	(void)state;
 	fake_init();

@@ -114,6 +114,32 @@ check_levels(void)
 	}
 }
 
+/** Each destination gets its copy: the device makes one of two that are the same QP. */
+static void
+test_rss_and_its_first_queue(void **state)
+{
+	const struct rte_flow_action *const actions =
+		ACTIONS(ACTION_CONF(QUEUE, &queue_0), ACTION_CONF(RSS, &rss));
+	unsigned int nb_qps = 0;
+
+	(void)state;
+	start(16);
+	for (unsigned int nb = 0; nb < 2; nb++) {
+		const struct rte_flow *flow = create(nb, actions);
+
+		assert_non_null(flow);
+		assert_int_equal(flow->present.nb, FLOWS_OF_ALL);
+		for (unsigned int i = 0; i < FLOWS_OF_ALL; i += 2) {
+			assert_true(is_further_destination(flow, i + 1));
+			assert_ptr_not_equal(part_of(flow, i)->qp, part_of(flow, i + 1)->qp);
+		}
+		/* Rules share these, too. */
+		assert_true(nb == 0 || fake.nb_qps == nb_qps);
+		nb_qps = fake.nb_qps;
+	}
+	fake_end_flow();
+}
+
 /** Rules between others, until only moves make room, and then nothing does. */
 static void
 test_moves(void **state)
@@ -416,6 +442,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rss_and_its_first_queue),
 		cmocka_unit_test(test_moves),
 		cmocka_unit_test(test_copies_stay),
 		cmocka_unit_test(test_several_queues_stay),

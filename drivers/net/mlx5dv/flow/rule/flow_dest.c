@@ -16,6 +16,7 @@ struct mdv_flow_dest {
 	LIST_ENTRY(mdv_flow_dest) next;
 	uint32_t refs;
 	bool receives; /* of a bare QP: it has a receive queue */
+	bool again;
 	uint64_t fields;
 	uint8_t key[MDV_RSS_KEY_BYTES];
 	struct ibv_cq *cq; /* of a bare QP only */
@@ -30,7 +31,7 @@ dest_equal(
 	const struct mdv_flow_dest *dest, const struct mdv_flow_dest_conf *conf, uint32_t nb_queues)
 {
 	return dest->fields == conf->fields && dest->nb_queues == nb_queues &&
-		dest->queues[0] == conf->queues[0] &&
+		dest->again == conf->again && dest->queues[0] == conf->queues[0] &&
 		(nb_queues == 1 ||
 			memcmp(dest->queues, conf->queues, nb_queues * sizeof(dest->queues[0])) ==
 				0) &&
@@ -135,6 +136,7 @@ mdv_flow_dest_get(
 	if (dest == NULL)
 		return -ENOMEM;
 	dest->refs = 1;
+	dest->again = conf->again;
 	dest->fields = conf->fields;
 	dest->nb_queues = nb_queues;
 	memcpy(dest->key, conf->key, sizeof(dest->key));

@@ -33,6 +33,7 @@ struct mdv_flow_dest_conf {
 	const uint8_t *key; /**< MDV_RSS_KEY_BYTES */
 	const uint16_t *queues;
 	uint32_t nb_queues;
+	bool again; /**< another object than that of an equal one without it */
 };
 
 /**

@@ -132,6 +132,18 @@ install_clear(struct mdv_port *port, struct mdv_flow_presence *present)
 	present->is_many = false;
 }
 
+/** @return whether a QUEUE beside the RSS has the first of its queues. Packets that are not hashed
+ * are copied there twice, but by one TIR the kernel makes one copy (Linux fs_core.c,
+ * find_flow_rule()). */
+static bool
+install_copies_again(const struct mdv_flow_actions *actions)
+{
+	for (unsigned int i = 0; i < actions->nb_extras; i++)
+		if (*actions->extras[i] == actions->queues[0])
+			return true;
+	return false;
+}
+
 /**
  * Find or make the destination of a part.
  * @param which 0: the verdict, hashed by @p id; else a plain queue
@@ -147,6 +159,7 @@ install_destination(struct mdv_port *port, const struct mdv_flow_actions *action
 		.nb_queues = which == 0 ? actions->nb_queues : 1,
 	};
 
+	conf.again = which == 0 && conf.fields == 0 && install_copies_again(actions);
 	/* Verbs wants a QP for a rule on sent packets, too: it names the device. */
 	if (actions->fate != MDV_FLOW_ACTION_QUEUES)
 		return mdv_flow_dest_get_bare(port, false, dest);
