@@ -32,6 +32,7 @@
 #define CHECK_NO_ROW      UINT32_MAX
 #define CHECK_RETA_GROUPS (RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE)
 #define CHECK_GOT_MAX     64 /**< packets that an exchange keeps */
+#define CHECK_DEVARGS_MAX 400
 
 enum check_side {
 	CHECK_PORT, /**< the one in question */

@@ -103,6 +103,10 @@ options_parse(int argc, char **argv, struct check *check)
 			break;
 		case 'd':
 			options.devargs = optarg;
+			good = strlen(optarg) <= CHECK_DEVARGS_MAX;
+			if (!good)
+				fprintf(stderr, "mlx5dv-check: --devargs: more than %d bytes\n",
+					CHECK_DEVARGS_MAX);
 			break;
 		case 'n':
 			good = parse_number(optarg, &check->nb_packets);

@@ -86,7 +86,7 @@ describe(const struct check_port *port, unsigned int side, const char *devargs, 
 int
 check_port_probe(struct check_port *port, unsigned int side, const char *devargs)
 {
-	char name[RTE_ETH_NAME_MAX_LEN], args[512];
+	char name[RTE_ETH_NAME_MAX_LEN], args[CHECK_DEVARGS_MAX + 112];
 	const bool is_ours = port->ibdev[0] != '\0';
 	const char *refused = describe(port, side, devargs, name, args, sizeof(args));
 	int ret = rte_eal_hotplug_add("vdev", name, args);

@@ -32,6 +32,7 @@ def refused(*args, **how):
     ([*BOTH, "--json", "/"], "mlx5dv-check: cannot write /: Is a directory"),
     ([*BOTH, "--model", "/nowhere/x"], "mlx5dv-check: cannot write /nowhere/x: No such file or directory"),
     ([*BOTH, "also"], "mlx5dv-check: 'also' is no option; those of the EAL follow --"),
+    ([*BOTH, "--devargs", "mode=ibv," * 50 + "nonsense=1"], "mlx5dv-check: --devargs: more than 400 bytes"),
     ([*BOTH, "--devargs", "nonsense=1"], "mlx5dv-check: mlx5_0: the driver net_mlx5dv does not take it: Invalid argument"),
 ])
 def test_options(args, said):
