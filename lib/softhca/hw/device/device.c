@@ -445,9 +445,8 @@ run_kernel_rx(struct shca_device *dev, uint32_t port)
 	dev->netdev_waits = !shca_out_flush(dev);
 }
 
-/** Send what programs have posted, queue pair 1 last: a program may ask to disconnect once it has a
- * message, and its acknowledgement leaves first. Whenever the wire is full, the other kind of
- * queues is first next time. */
+/** Send what programs have posted. Whenever the wire is full, the other kind of queues is first
+ * next time. */
 static void
 run_posted(void *arg)
 {
@@ -465,8 +464,6 @@ run_posted(void *arg)
 		shca_roce_run(dev);
 	if (was_empty && dev->out.count != 0)
 		dev->is_roces_turn = !is_roce_first;
-	if (!TAILQ_EMPTY(&dev->qp1.queue))
-		shca_qp1_run(dev);
 }
 
 static void

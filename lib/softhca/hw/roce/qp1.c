@@ -132,10 +132,23 @@ shca_qp1_run(struct shca_device *dev)
 			continue;
 		if (try_to_send(dev, datagram, room))
 			forget(&dev->qp1, datagram);
+		dev->qp1.nb_turns = 0;
+		dev->qp1.is_due = false;
 	}
 	if (asks)
 		dev->qp1.asked_ticks = dev->ticks;
 	shca_out_flush(dev);
+}
+
+/** A program may ask to disconnect once it has a message, and its acknowledgement leaves first: it
+ * does if its queue pair has had a turn since, the second time at the latest. */
+void
+shca_qp1_count_turns(struct shca_qp1 *qp1, uint32_t nb, uint32_t nb_pairs)
+{
+	if (TAILQ_EMPTY(&qp1->queue))
+		return;
+	qp1->nb_turns += nb;
+	qp1->is_due = qp1->nb_turns >= 2 * nb_pairs;
 }
 
 void

@@ -20,6 +20,8 @@ int shca_qp1_send(struct shca_device *dev, const struct shca_qp1_datagram *datag
 
 /** @{ For the device. */
 void shca_qp1_run(struct shca_device *dev);
+/** @param nb queue pairs of @p nb_pairs that have run on a wire with room, which is full now */
+void shca_qp1_count_turns(struct shca_qp1 *qp1, uint32_t nb, uint32_t nb_pairs);
 /** A datagram has come for queue pair 1. */
 void shca_qp1_receive(
 	struct shca_device *dev, const struct shca_roce_path *path, const struct shca_bth *bth);

@@ -350,15 +350,14 @@ run_one(struct shca_roce_qp *qp, bool has_looked)
 
 /** Where the wire takes no more, the next round begins behind the one that has filled it: else
  * those that are first in the list, and send without a pause, would be the only ones to send. */
-void
-shca_roce_run(struct shca_device *dev)
+static void
+run_all(struct shca_device *dev)
 {
 	const bool has_looked = dev->has_looked;
 	struct shca_roce_qp *first, *qp, *next;
+	uint32_t nb = 0, nb_turns = 0;
 	bool had_room;
 
-	if (LIST_EMPTY(&dev->roce_qps) && STAILQ_EMPTY(&dev->roce_late))
-		return;
 	dev->has_looked = false;
 	if (shca_is_strict(dev))
 		shca_roce_strict_round(dev);
@@ -367,14 +366,31 @@ shca_roce_run(struct shca_device *dev)
 	first = dev->roce_turn != NULL ? dev->roce_turn : LIST_FIRST(&dev->roce_qps);
 	for (qp = first; qp != NULL; qp = next != first ? next : NULL) {
 		run_one(qp, has_looked);
+		nb++;
 		next = LIST_NEXT(qp, link) != NULL ? LIST_NEXT(qp, link)
 						   : LIST_FIRST(&dev->roce_qps);
 		if (had_room && shca_roce_room(dev) == NULL) {
 			had_room = false;
 			dev->roce_turn = next;
+			nb_turns = nb;
 		}
 	}
+	if (nb_turns != 0)
+		shca_qp1_count_turns(&dev->qp1, nb_turns, nb);
 	shca_out_flush(dev);
+}
+
+/** Queue pair 1 is last: a program may ask to disconnect once it has a message, and its
+ * acknowledgement leaves first. */
+void
+shca_roce_run(struct shca_device *dev)
+{
+	if (dev->qp1.is_due)
+		shca_qp1_run(dev);
+	if (!LIST_EMPTY(&dev->roce_qps) || !STAILQ_EMPTY(&dev->roce_late))
+		run_all(dev);
+	if (!TAILQ_EMPTY(&dev->qp1.queue))
+		shca_qp1_run(dev);
 }
 
 static bool

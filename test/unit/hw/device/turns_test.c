@@ -4,13 +4,16 @@
 
 #include <string.h>
 
+#include "base/node.h"
+#include "hw/roce/qp1.h"
 #include "hw/roce/roce_qp.h"
 
-#define NB_SQS 3
-#define RING   128 /* more than a queue sends in a round */
-#define ROOM   16  /* of the wire, a round */
-#define ROUNDS 120
-#define LENGTH 64
+#define NB_SQS   3
+#define NB_PAIRS 3
+#define RING     128 /* more than a queue sends in a round */
+#define ROOM     16  /* of the wire, a round */
+#define ROUNDS   120
+#define LENGTH   64
 /** Which the rig has room for. */
 #define NETDEV_FRAMES 448
 
@@ -151,8 +154,9 @@ post_roce(struct roce_sender *sender)
 	sender->record[MLX5_SND_DBR] = htobe32(sender->nb_posted);
 }
 
+/** @param number in the last byte of the address that it sends to */
 static void
-open_roce(struct roce_sender *sender)
+open_roce(struct roce_sender *sender, uint8_t number)
 {
 	const enum shca_roce_state states[] = { SHCA_ROCE_INIT, SHCA_ROCE_RTR, SHCA_ROCE_RTS };
 	const struct shca_gid_route route = { .sgid_index = 1, .hop_limit = 64 };
@@ -161,6 +165,7 @@ open_roce(struct roce_sender *sender)
 	memset(sender, 0, sizeof(*sender));
 	assert_true(shca_gid_path(senders.rig.dev, &route, &conf.path));
 	conf.path.dmac[0] = 2 * NB_SQS;
+	conf.path.dmac[5] = number;
 	assert_int_equal(shca_roce_qp_create(senders.rig.dev,
 				 &(struct shca_roce_qp_attr){
 					 .type = SHCA_ROCE_UC,
@@ -187,7 +192,7 @@ both_kinds_get_their_turn(void **state)
 
 	(void)state;
 	open_all();
-	open_roce(&roce);
+	open_roce(&roce, 0);
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		for (unsigned int i = 0; i < NB_SQS; i++)
 			post(i);
@@ -242,6 +247,70 @@ queues_get_their_turn_beside_a_netdev(void **state)
 	close_all();
 }
 
+static void
+send_by_qp1(void)
+{
+	const uint8_t mac[6] = { 2 * (NB_SQS + 1) };
+	struct shca_qp1_datagram datagram = { .is_v2 = true };
+
+	shca_node_gid(shca_device_conf(senders.rig.dev)->mac, datagram.local);
+	shca_node_gid(mac, datagram.remote);
+	assert_int_equal(shca_qp1_send(senders.rig.dev, &datagram), 0);
+}
+
+/** @param busy a bit for each queue pair that sends
+ * @return the round in which the datagram of queue pair 1 has left */
+static unsigned int
+run_to_qp1(bool is_raw, struct roce_sender *roce, unsigned int busy)
+{
+	struct rig *rig = &senders.rig;
+
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		bool has_left = false;
+
+		for (unsigned int i = 0; is_raw && i < NB_SQS; i++)
+			post(i);
+		for (unsigned int i = 0; i < NB_PAIRS; i++)
+			if ((busy & 1u << i) != 0)
+				post_roce(&roce[i]);
+		rig->wire.room = ROOM;
+		shca_device_step(rig->dev);
+		for (unsigned int i = 0; i < rig->wire.nb_sent; i++) {
+			const unsigned int from = rig->wire.sent[i].bytes[0] / 2;
+
+			has_left |= from == NB_SQS + 1;
+			if (from < NB_SQS)
+				senders.sender[from].nb_sent++;
+			else if (from == NB_SQS)
+				roce[rig->wire.sent[i].bytes[5]].nb_sent++;
+		}
+		rig_forget(&rig->wire);
+		if (has_left)
+			return round;
+		if (round == 10)
+			send_by_qp1();
+	}
+	return ROUNDS;
+}
+
+/** A connection is made and ended while others send. */
+static void
+queue_pair_1_gets_its_turn(void **state)
+{
+	static struct roce_sender roce[NB_PAIRS];
+
+	(void)state;
+	for (unsigned int kinds = 1; kinds < 2u << NB_PAIRS; kinds++) {
+		open_all();
+		for (unsigned int i = 0; i < NB_PAIRS; i++)
+			open_roce(&roce[i], i);
+		assert_true(run_to_qp1((kinds & 1) != 0, roce, kinds >> 1) < ROUNDS);
+		for (unsigned int i = 0; i < NB_PAIRS; i++)
+			shca_roce_qp_destroy(roce[i].qp);
+		close_all();
+	}
+}
+
 int
 main(void)
 {
@@ -249,6 +318,7 @@ main(void)
 		cmocka_unit_test(all_get_their_turn),
 		cmocka_unit_test(both_kinds_get_their_turn),
 		cmocka_unit_test(queues_get_their_turn_beside_a_netdev),
+		cmocka_unit_test(queue_pair_1_gets_its_turn),
 		cmocka_unit_test(one_that_goes_has_no_turn),
 	};
 
