@@ -75,31 +75,53 @@ is_of_netdev(const struct shca_netdev *netdev, const uint8_t gid[16])
 static bool
 is_named(const struct shca_device *dev, uint32_t pair)
 {
+	static const uint8_t nothing[SHCA_GID_BYTES];
+	const uint8_t *gid = dev->gids.pair[pair].gid;
 	const struct shca_roce_qp *qp;
 	const struct shca_ah *ah;
 
 	LIST_FOREACH (ah, &dev->ahs, link)
 		if (ah->sgid_index / 2 == pair)
 			return true;
+	/* Queue pairs that never had a path are in ERROR with such a one. */
+	if (memcmp(gid, nothing, SHCA_GID_BYTES) == 0)
+		return false;
 	LIST_FOREACH (qp, &dev->roce_qps, link)
-		if (memcmp(qp->conf.path.sgid, dev->gids.pair[pair].gid, SHCA_GID_BYTES) == 0 &&
+		if (memcmp(qp->conf.path.sgid, gid, SHCA_GID_BYTES) == 0 &&
 			qp->state >= SHCA_ROCE_RTR && qp->attr.type != SHCA_ROCE_UD)
 			return true;
 	return false;
+}
+
+/** @return a place that is free, for an address that comes back its own; SHCA_NB_GID_PAIRS: there
+ * is none */
+static uint32_t
+find_free(const struct shca_device *dev, const uint8_t gid[16])
+{
+	const struct shca_gids *gids = &dev->gids;
+	uint32_t i;
+
+	for (i = 0; i < SHCA_NB_GID_PAIRS; i++)
+		if (!gids->pair[i].is_used && memcmp(gids->pair[i].gid, gid, SHCA_GID_BYTES) == 0)
+			return i;
+	for (i = 0; i < SHCA_NB_GID_PAIRS; i++)
+		if (!gids->pair[i].is_used && !is_named(dev, i))
+			return i;
+	return SHCA_NB_GID_PAIRS;
 }
 
 /** @return whether there was room. */
 static bool
 add(struct shca_device *dev, const uint8_t gid[16])
 {
-	for (uint32_t i = 0; i < SHCA_NB_GID_PAIRS; i++)
-		if (!dev->gids.pair[i].is_used && !is_named(dev, i)) {
-			dev->gids.pair[i].is_used = true;
-			memcpy(dev->gids.pair[i].gid, gid, SHCA_GID_BYTES);
-			show(dev, i);
-			return true;
-		}
-	return false;
+	const uint32_t place = find_free(dev, gid);
+
+	if (place == SHCA_NB_GID_PAIRS)
+		return false;
+	dev->gids.pair[place].is_used = true;
+	memcpy(dev->gids.pair[place].gid, gid, SHCA_GID_BYTES);
+	show(dev, place);
+	return true;
 }
 
 bool

@@ -3,8 +3,9 @@
  * @file
  * The GIDs of a port (IBTA A16.4, A17.4; Linux core/roce_gid_mgmt.c): the link-local one of its
  * MAC, which is its netdev's, and the addresses of the netdev beside it, IPv4 ones mapped; each as
- * RoCE v1 and as v2. An entry keeps its index as long as its address is there, and no other gets it
- * as long as address handles or queue pairs name it. And the active MTU, which is the netdev's too.
+ * RoCE v1 and as v2. An entry keeps its index as long as its address is there, and no other address
+ * of the netdev gets it as long as address handles or queue pairs name it. And the active MTU,
+ * which is the netdev's too.
  */
 #ifndef SHCA_HW_ROCE_GID_H
 #define SHCA_HW_ROCE_GID_H

@@ -147,6 +147,46 @@ keep_the_place_of_a_queue_pair(void **state)
 	disconnect_end(&end);
 }
 
+/** One that comes back, which may be often, takes no further place. */
+static void
+come_back_to_their_place(void **state)
+{
+	uint8_t ip[1][16];
+	struct end end;
+
+	(void)state;
+	connect_end(&end, SHCA_ROCE_RC);
+	memcpy(ip[0], four, 16);
+	memcpy(end.conf.path.sgid, four, 16);
+	shca_roce_qp_modify(end.qp, SHCA_ROCE_RTS, &end.conf);
+	for (unsigned int i = 0; i < SHCA_NB_GIDS; i++) {
+		assert_true(set_ips(&end.rig, ip, 1));
+		assert_is_at(&end.rig, 2, four);
+		assert_true(set_ips(&end.rig, ip, 0));
+		assert_is_empty(&end.rig, 2);
+	}
+	disconnect_end(&end);
+}
+
+/** It names no place that nothing was in. */
+static void
+have_room_beside_a_queue_pair_without_a_path(void **state)
+{
+	const struct shca_roce_qp_conf none = { 0 };
+	uint8_t ip[1][16];
+	struct end end;
+
+	(void)state;
+	connect_end(&end, SHCA_ROCE_RC);
+	shca_roce_qp_modify(end.qp, SHCA_ROCE_RESET, &none);
+	shca_roce_qp_modify(end.qp, SHCA_ROCE_INIT, &none);
+	shca_roce_qp_modify(end.qp, SHCA_ROCE_ERROR, &none);
+	memcpy(ip[0], four, 16);
+	assert_true(set_ips(&end.rig, ip, 1));
+	assert_is_at(&end.rig, 2, four);
+	disconnect_end(&end);
+}
+
 /** The netdev may get another address than the device has. */
 static void
 follow_the_netdevs_mac(void **state)
@@ -291,6 +331,8 @@ main(void)
 		cmocka_unit_test(follow_the_netdev),
 		cmocka_unit_test(keep_the_place_of_an_address_handle),
 		cmocka_unit_test(keep_the_place_of_a_queue_pair),
+		cmocka_unit_test(come_back_to_their_place),
+		cmocka_unit_test(have_room_beside_a_queue_pair_without_a_path),
 		cmocka_unit_test(follow_the_netdevs_mac),
 		cmocka_unit_test(end_where_the_table_ends),
 		cmocka_unit_test(are_not_there_on_representors),
