@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/unix_address.h"
 #include "hw/device/device.h"
+#include "keeper/cuts.h"
 #include "keeper/memory.h"
 #include "keeper/message.h"
 #include "keeper/nodes.h"
@@ -187,7 +188,7 @@ shca_keeper_run(const struct shca_keeper_conf *conf, int listen_fd, int stop_fd)
 		close(listen_fd);
 		return ret;
 	}
-	shca_memory_survive_cuts();
+	shca_cuts_survive();
 	take_limits();
 	serve(&shared, listen_fd, stop_fd);
 	close(listen_fd);

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,12 +56,16 @@ shca_memory_init(struct shca_memory *memory, pid_t pid, int pidfd)
 	LIST_INIT(&memory->files);
 }
 
-void
-shca_memory_fini(struct shca_memory *memory)
+/** @param moved those of memory that has moved alone */
+static void
+drop_files(struct shca_memory *memory, bool moved)
 {
-	struct shca_memory_file *file;
+	struct shca_memory_file *file = LIST_FIRST(&memory->files), *next;
 
-	while ((file = LIST_FIRST(&memory->files)) != NULL) {
+	for (; file != NULL; file = next) {
+		next = LIST_NEXT(file, link);
+		if (moved && file->end == 0)
+			continue;
 		LIST_REMOVE(file, link);
 		close(file->fd);
 		free(file);
@@ -71,19 +74,9 @@ shca_memory_fini(struct shca_memory *memory)
 }
 
 void
-shca_memory_forget_moved(struct shca_memory *memory)
+shca_memory_fini(struct shca_memory *memory)
 {
-	struct shca_memory_file *file = LIST_FIRST(&memory->files), *next;
-
-	for (; file != NULL; file = next) {
-		next = LIST_NEXT(file, link);
-		if (file->end == 0)
-			continue;
-		LIST_REMOVE(file, link);
-		close(file->fd);
-		free(file);
-	}
-	shca_wanted_fini(&memory->wanted);
+	drop_files(memory, false);
 }
 
 static struct shca_memory_file *
@@ -384,22 +377,39 @@ choose_range(struct shca_memory *memory, const struct segment *segment, uint64_t
 	choose_file(memory, segment, &run, range);
 }
 
-bool
-shca_memory_has_moved(const struct shca_memory *memory, uint64_t start, uint64_t length)
+/** @return 1: some has moved; 0: none has; -1: unknown, as nothing is mapped or maps cannot be read
+ */
+static int
+find_moved(const struct shca_memory *memory, uint64_t start, uint64_t length)
 {
 	FILE *maps = open_maps(memory);
 	struct segment segment;
-	bool has_moved = false;
 	char *line = NULL;
 	size_t size = 0;
+	int ret = -1;
 
-	while (maps != NULL && !has_moved && getline(&line, &size, maps) > 0)
-		has_moved = parse(line, &segment) && segment.from < start + length &&
+	while (maps != NULL && ret != 1 && getline(&line, &size, maps) > 0)
+		ret = parse(line, &segment) && segment.from < start + length &&
 			segment.to > start && has_name(&segment, "/memfd:" SHCA_MESSAGE_MEMORY);
+	if (ret == 0 && !feof(maps))
+		ret = -1;
 	free(line);
 	if (maps != NULL)
 		fclose(maps);
-	return has_moved;
+	return ret;
+}
+
+bool
+shca_memory_has_moved(const struct shca_memory *memory, uint64_t start, uint64_t length)
+{
+	return find_moved(memory, start, length) == 1;
+}
+
+void
+shca_memory_forget_moved(struct shca_memory *memory)
+{
+	if (find_moved(memory, 0, UINT64_MAX) == 0)
+		drop_files(memory, true);
 }
 
 /** @return the size of the file's pages. */
@@ -564,34 +574,4 @@ shca_memory_map(struct shca_memory *memory, uint64_t address, uint64_t length, b
 		.map_bytes = growth.bytes,
 	};
 	return 0;
-}
-
-static void
-on_cut(int signal_number, siginfo_t *info, void *context)
-{
-	static const uintptr_t pages[] = { PAGE_BYTES, HUGE_BYTES, 1u << 30 };
-
-	(void)context;
-	for (unsigned int i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
-		const uintptr_t page = (uintptr_t)info->si_addr / pages[i] * pages[i];
-
-		if (info->si_code == BUS_ADRERR &&
-			mmap((void *)page, pages[i], PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
-				0) != MAP_FAILED)
-			return;
-	}
-	signal(signal_number, SIG_DFL);
-}
-
-void
-shca_memory_survive_cuts(void)
-{
-	struct sigaction action = {
-		.sa_sigaction = on_cut,
-		.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK,
-	};
-
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGBUS, &action, NULL);
 }

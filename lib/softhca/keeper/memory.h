@@ -37,7 +37,8 @@ struct shca_memory_range {
 void shca_memory_init(struct shca_memory *memory, pid_t pid, int pidfd);
 /** Mappings stay. */
 void shca_memory_fini(struct shca_memory *memory);
-/** Give up the files of memory that has moved, none of which is mapped there any more. */
+/** Give up the files of memory that has moved, and what was wanted of it, if none of them is mapped
+ * any more: the program has become another. */
 void shca_memory_forget_moved(struct shca_memory *memory);
 /** Take a file of memory, @p fd, which is closed in any case. @param end of what has moved there
  * @return 0, -ENOMEM, -EBADF. */
@@ -52,7 +53,5 @@ bool shca_memory_has_moved(const struct shca_memory *memory, uint64_t start, uin
  */
 int shca_memory_map(struct shca_memory *memory, uint64_t address, uint64_t length, bool write,
 	struct shca_pin *pin, struct shca_memory_range *range);
-/** Let no program end this process by cutting a file short: what is missing reads as zero. */
-void shca_memory_survive_cuts(void);
 
 #endif /* SHCA_KEEPER_MEMORY_H */

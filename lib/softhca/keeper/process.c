@@ -75,19 +75,17 @@ shca_process_await_end(struct shca_process *process)
 	is_first = !process->is_awaited;
 	process->is_awaited = true;
 	pthread_mutex_unlock(&all.lock);
-	/* The session that waits does not see the program become another one, whose memory is not
-	 * that of before. */
-	if (!is_first) {
-		pthread_mutex_lock(&process->lock);
-		if (!shca_memory_has_moved(&process->memory, 0, UINT64_MAX))
-			shca_memory_forget_moved(&process->memory);
-		pthread_mutex_unlock(&process->lock);
-		return;
-	}
 	/* One that ends or becomes another program closes its connections after its memory. */
-	while (shca_memory_has_moved(&process->memory, 0, UINT64_MAX) && poll(&gone, 1, -1) < 0 &&
-		errno == EINTR)
+	while (is_first && shca_memory_has_moved(&process->memory, 0, UINT64_MAX) &&
+		poll(&gone, 1, -1) < 0 && errno == EINTR)
 		;
+	/* A session that waits does not see the program become another one, whose memory is not
+	 * that of before; and another may be there before the last one has gone. */
+	pthread_mutex_lock(&process->lock);
+	shca_memory_forget_moved(&process->memory);
+	pthread_mutex_unlock(&process->lock);
+	if (!is_first)
+		return;
 	pthread_mutex_lock(&all.lock);
 	process->is_awaited = false;
 	pthread_mutex_unlock(&all.lock);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "abi/core/mmap.h"
+#include "keeper/cuts.h"
 #include "keeper/memory.h"
 
 #define PAGE  4096
@@ -364,7 +365,7 @@ a_file_that_is_cut_short(void **state)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		shca_memory_survive_cuts();
+		shca_cuts_survive();
 		if (ftruncate(fd, PAGE) != 0)
 			_exit(1);
 		pin.start[2 * PAGE] = 3;
