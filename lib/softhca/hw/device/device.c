@@ -490,11 +490,15 @@ run_round(void *arg)
 	dev->is_reflecting = dev->may_reflect && dev->has_link;
 	dev->reflect_budget = dev->may_reflect ? wire_budget(dev) : 0;
 	shca_out_flush(dev);
-	if (dev->netdev_waits && dev->out.count == 0)
-		dev->netdev_waits = false; /* it has filled the wire: queues are first this time */
-	else
+	if (dev->netdev_waits && dev->out.count == 0) {
+		/* It has filled the wire: queues are first this time, and it is in the next round.
+		 */
+		dev->netdev_waits = false;
+		dev->nb_done++;
+	} else {
 		for (uint32_t port = 1; port <= shca_conf_nb_ports(&dev->conf); port++)
 			run_kernel_rx(dev, port);
+	}
 	run_posted(dev);
 	if (dev->is_dead)
 		return;

@@ -133,6 +133,7 @@ begin_anew(struct shca_out *out)
 	out->head = out->count = 0;
 	out->wqe_head = out->wqe_count = 0;
 	out->arena_used = 0;
+	out->is_refused = false;
 }
 
 /** Without a WQE all room is free already. */
@@ -144,6 +145,7 @@ shca_out_flush(struct shca_device *dev)
 
 	if (out->wqe_count == 0)
 		return true;
+	out->is_refused = true;
 	while (out->head < out->count) {
 		const unsigned int nb = out->count - out->head;
 		unsigned int nb_taken = nb;

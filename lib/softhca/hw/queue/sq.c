@@ -467,8 +467,9 @@ has_room(struct shca_device *dev)
 	return shca_out_has_room(&dev->out) || shca_out_flush(dev);
 }
 
-/** Where the wire takes no more, the next round begins behind the queue that has filled it: else
- * those that are first in the list, and never empty, would be the only ones to send. */
+/** Where the wire takes no more, the next round begins behind the queue that has filled it, or with
+ * the one whose next WQE has more frames than there was room for: else those that are first in the
+ * list, and never empty, would be the only ones to send. */
 void
 shca_sq_run_all(struct shca_device *dev, unsigned int budget)
 {
@@ -477,11 +478,13 @@ shca_sq_run_all(struct shca_device *dev, unsigned int budget)
 	struct shca_sq *next;
 
 	for (struct shca_sq *sq = first; sq != NULL; sq = next != first ? next : NULL) {
-		dev->nb_done += run_one(sq, budget);
+		const unsigned int nb_done = run_one(sq, budget);
+
+		dev->nb_done += nb_done;
 		next = LIST_NEXT(sq, link) != NULL ? LIST_NEXT(sq, link) : LIST_FIRST(&dev->sqs);
-		if (had_room && !has_room(dev)) {
+		if (had_room && (dev->out.is_refused || !has_room(dev))) {
 			had_room = false;
-			dev->sq_turn = next;
+			dev->sq_turn = nb_done != 0 ? next : sq;
 		}
 	}
 	shca_out_flush(dev);

@@ -51,6 +51,7 @@ struct shca_out {
 	unsigned int count;     /**< frames, including those that have left */
 	unsigned int wqe_head;  /**< first WQE that is not done */
 	unsigned int wqe_count; /**< WQEs, including those that are done */
+	bool is_refused;        /**< the wire did not take all of it when it was last asked to */
 	uint32_t arena_used;
 	uint8_t *arena;
 };

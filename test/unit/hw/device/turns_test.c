@@ -13,6 +13,7 @@
 #define RING     128 /* more than a queue sends in a round */
 #define ROOM     16  /* of the wire, a round */
 #define ROUNDS   120
+#define MANY     40 /* frames of a WQE */
 #define LENGTH   64
 /** Which the rig has room for. */
 #define NETDEV_FRAMES 448
@@ -106,6 +107,60 @@ all_get_their_turn(void **state)
 	for (unsigned int i = 0; i < NB_SQS; i++)
 		assert_true(senders.sender[i].nb_sent >= ROUNDS * ROOM / NB_SQS / 2);
 	close_all();
+}
+
+/** More frames than the wire takes at a time, by one WQE, which leaves no room for another such
+ * one.
+ */
+static void
+post_many(unsigned int number)
+{
+	struct sender *sender = &senders.sender[number];
+	const uint8_t frame[LENGTH] = { (uint8_t)(2 * number) };
+	const uint8_t *at = senders.rig.buffers + RIG_TX_OFFSET + number * LENGTH;
+	struct rig_wqe wqe;
+
+	if (sender->nb_posted != sender->nb_sent)
+		return;
+	choose(sender);
+	rig_place(&senders.rig, number * LENGTH, frame, sizeof(frame));
+	rig_wqe_start(&wqe, SHCA_OPCODE_ENHANCED_MPSW, SHCA_CE_ON_ERROR);
+	rig_wqe_eth(&wqe, 0, 0, "", 0);
+	for (unsigned int i = 0; i < MANY; i++)
+		rig_wqe_pointer(&wqe, senders.rig.mr->lkey, (uintptr_t)at, LENGTH);
+	rig_number(&senders.rig, &wqe);
+	rig_post_raw(&senders.rig, &wqe, (wqe.length + 63) / 64);
+	sender->nb_posted += MANY;
+	sender->pi = senders.rig.sq_pi;
+}
+
+/** @param room of the wire, in every second round */
+static void
+run_many(uint32_t room)
+{
+	struct rig *rig = &senders.rig;
+
+	open_all();
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		for (unsigned int i = 0; i < NB_SQS; i++)
+			post_many(i);
+		rig->wire.room = round % 2 != 0 ? 0 : room;
+		shca_device_step(rig->dev);
+		for (unsigned int i = 0; i < rig->wire.nb_sent; i++)
+			senders.sender[rig->wire.sent[i].bytes[0] / 2].nb_sent++;
+		rig_forget(&rig->wire);
+	}
+	for (unsigned int i = 0; i < NB_SQS; i++)
+		assert_true(senders.sender[i].nb_sent >= 2 * MANY);
+	close_all();
+}
+
+static void
+wqes_of_many_frames_get_their_turn(void **state)
+{
+	(void)state;
+	run_many(ROOM);
+	run_many(MANY);
 }
 
 /** The one whose turn is next goes. */
@@ -316,6 +371,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_get_their_turn),
+		cmocka_unit_test(wqes_of_many_frames_get_their_turn),
 		cmocka_unit_test(both_kinds_get_their_turn),
 		cmocka_unit_test(queues_get_their_turn_beside_a_netdev),
 		cmocka_unit_test(queue_pair_1_gets_its_turn),
