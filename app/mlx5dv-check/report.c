@@ -309,7 +309,7 @@ check_report_close(struct check_report *report)
 	}
 	if (report->stopped != 0)
 		return 128 + report->stopped;
-	if (!is_whole)
-		return 2;
-	return report->count[CHECK_FAIL] != 0 ? 1 : report->has_row ? 0 : 2;
+	if (report->count[CHECK_FAIL] != 0)
+		return 1;
+	return is_whole && report->has_row ? 0 : 2;
 }

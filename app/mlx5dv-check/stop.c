@@ -26,10 +26,11 @@ check_stop_prepare(void)
 
 	sigemptyset(&action.sa_mask);
 	for (unsigned int i = 0; i < RTE_DIM(signals); i++) {
-		(void)sigaction(signals[i], &action, &before);
 		/* nohup(1): the run is to go on without its terminal. */
-		if (signals[i] == SIGHUP && before.sa_handler == SIG_IGN)
-			(void)sigaction(signals[i], &before, NULL);
+		if (signals[i] == SIGHUP && sigaction(SIGHUP, NULL, &before) == 0 &&
+			before.sa_handler == SIG_IGN)
+			continue;
+		(void)sigaction(signals[i], &action, NULL);
 	}
 }
 

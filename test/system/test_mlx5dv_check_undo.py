@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -65,6 +66,8 @@ def test_a_function_is_not_promiscuous_after_another_driver(tap_allowed):
     with netdev_of_mtu(1500) as netdev, netdev_of_mtu(1500) as other:
         done = run("--ibdev", "mlx5_0", "--peer", "mlx5_1", "--yes", "--only", "beside",
                    ports=[function_on(netdev)[0], f"{function_on(other)[0]},mac=02:00:00:00:00:09"])
+        if re.search("^not there +beside net_mlx5: ", done.stdout, re.M):
+            pytest.skip("DPDK's own driver does not run here")
         # What it measures is another test's business.
         assert "beside net_mlx5: " in done.stdout, done.stdout
         assert not {"PROMISC", "ALLMULTI"} & {*state(netdev)[0]["flags"], *state(other)[0]["flags"]}
