@@ -16,6 +16,7 @@
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "ctl/ctl_socket.h"
 #include "sysfs/tree.h"
 
 static_assert(
@@ -24,7 +25,7 @@ static_assert(
 /** Eight ports take 5 MiB in files of some bytes each. */
 #define ROOM_MIN (UINT64_C(16) << 20)
 
-/** A container may have little of /dev/shm; that the directory was made says nothing of its files.
+/** A container may have little of it; that the directory was made says nothing of its files.
  * No blocks at all: memory without a limit (Linux mm/shmem.c shmem_statfs()). */
 static bool
 has_room(const char *base)
@@ -36,19 +37,22 @@ has_room(const char *base)
 }
 
 /**
- * Create a directory below $XDG_RUNTIME_DIR, or below /dev/shm if that is unset, unusable or too
- * long. Both are in memory: the 330 files of a port come and go there in 17 ms of CPU time; where
- * /tmp is an ext4 that has just had many removed, in 290.
+ * Create a directory below $XDG_RUNTIME_DIR; if that is unset, unusable or too long, root's below
+ * /dev/shm. Both are in memory: the 330 files of a port come and go there in 17 ms of CPU time;
+ * where /tmp is an ext4 that has just had many removed, in 290. What a user has in /dev/shm is
+ * removed when he logs out (RemoveIPC= of logind.conf).
  */
 static int
 make_directory(char *dir, size_t size)
 {
-	const char *const bases[] = { getenv("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp" };
-	int error = ENOSPC;
+	const char *memory = geteuid() == 0 && has_room("/dev/shm") ? "/dev/shm" : NULL;
+	const char *const bases[] = { getenv("XDG_RUNTIME_DIR"), memory, "/tmp" };
+	int error = ENOENT;
 
 	for (unsigned int i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
-		if (bases[i] == NULL || bases[i][0] != '/' || !has_room(bases[i]) ||
-			snprintf(dir, size, "%s/softhca-XXXXXX", bases[i]) >= (int)size)
+		if (bases[i] == NULL || bases[i][0] != '/' ||
+			snprintf(dir, size, "%s/" SHCA_CTL_RUNNER_PREFIX "XXXXXX", bases[i]) >=
+				(int)size)
 			continue;
 		if (mkdtemp(dir) != NULL)
 			return 0;
@@ -121,7 +125,7 @@ app_cleanup_start(struct app_cleanup *cleanup)
 	if (answer.fd != 0) {
 		ret = answer.fd;
 		fprintf(stderr,
-			"softhca: cannot make a directory in $XDG_RUNTIME_DIR, /dev/shm or /tmp: %s\n",
+			"softhca: cannot make a directory in $XDG_RUNTIME_DIR or /tmp: %s\n",
 			strerror(-ret));
 		close(wait_fds[1]);
 		wait_fds[1] = -1;

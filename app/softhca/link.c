@@ -9,9 +9,6 @@
 #include "app.h"
 #include "ctl/ctl_socket.h"
 
-/** The beginning of the mkdtemp() template in cleanup.c. */
-#define DIR_PREFIX "/softhca-"
-
 static void
 name_target(const char *dir, char *target, size_t size)
 {
@@ -34,7 +31,8 @@ is_of_runner(const char *path)
 		return false;
 	*name = '\0';
 	dir = strrchr(target, '/');
-	return dir != NULL && strncmp(dir, DIR_PREFIX, strlen(DIR_PREFIX)) == 0;
+	return dir != NULL &&
+		strncmp(dir + 1, SHCA_CTL_RUNNER_PREFIX, strlen(SHCA_CTL_RUNNER_PREFIX)) == 0;
 }
 
 /** @return whether @p path is the link of an earlier runner, which was killed. */

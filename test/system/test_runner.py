@@ -172,16 +172,17 @@ def test_an_unusable_runtime_directory(environ, runtime):
     done = softhca(dict(environ, XDG_RUNTIME_DIR=runtime), "sh", "-c", "echo $SOFTHCA_DIR")
     assert done.returncode == 0, done.stderr
     directory = pathlib.Path(done.stdout.strip())
-    assert directory.parent == pathlib.Path("/dev/shm")
+    assert directory.parent == pathlib.Path("/dev/shm" if os.geteuid() == 0 else "/tmp")
     assert not directory.exists()
 
 
 @needs_root
-@pytest.mark.parametrize("mount, base", [("size=1g", "/dev/shm"), ("size=0", "/dev/shm"), ("size=8m", "/tmp"),
-                                         ("ro", "/tmp")])
-def test_memory_without_room(mount, base):
-    """The directory is not where its files have no room, as in a container with little shared memory."""
-    script = f"mount -t tmpfs -o {mount} none /dev/shm && exec {' '.join(RUN)} sh -c 'dirname $SOFTHCA_DIR'"
+@pytest.mark.parametrize("mount, base, user", [("size=1g", "/dev/shm", 0), ("size=0", "/dev/shm", 0), ("size=8m", "/tmp", 0),
+                                               ("ro", "/tmp", 0), ("size=1g", "/tmp", 65534)])
+def test_memory_for_the_directory(mount, base, user):
+    """It is not where its files have no room, as in a container with little shared memory, nor where a user's are removed."""
+    script = (f"mount -t tmpfs -o size=1m none /tmp && mount -t tmpfs -o {mount} none /dev/shm && "
+              f"exec setpriv --reuid {user} --clear-groups {' '.join(RUN)} sh -c 'dirname $SOFTHCA_DIR'")
     done = subprocess.run(["unshare", "--mount", "env", "-u", "XDG_RUNTIME_DIR", "sh", "-c", script], text=True,
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False)
     assert (done.stdout, done.stderr) == (base + "\n", "")

@@ -23,9 +23,6 @@
 #define NAMES_MAX 1000
 #define BACKLOG   16
 
-/** The beginning of the mkdtemp() template in app/softhca/cleanup.c. */
-#define RUNNER_PREFIX "softhca-"
-
 /** @param type SOCK_NONBLOCK: not to wait while the backlog is full, or 0 */
 static int
 connect_to(const char *path, int type)
@@ -221,7 +218,8 @@ find_below(const char *base, void (*visit)(const char *path, void *arg), void *a
 	DIR *entries = opendir(base);
 
 	while (entries != NULL && (entry = readdir(entries)) != NULL)
-		if (strncmp(entry->d_name, RUNNER_PREFIX, sizeof(RUNNER_PREFIX) - 1) == 0 &&
+		if (strncmp(entry->d_name, SHCA_CTL_RUNNER_PREFIX,
+			    sizeof(SHCA_CTL_RUNNER_PREFIX) - 1) == 0 &&
 			snprintf(dir, sizeof(dir), "%s/%s", base, entry->d_name) <
 				(int)sizeof(dir) &&
 			is_private(dir))

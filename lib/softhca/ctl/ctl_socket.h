@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** The beginning of the names of runners' directories. */
+#define SHCA_CTL_RUNNER_PREFIX "softhca-"
 /** Name of the first process's socket. */
 #define SHCA_CTL_SOCKET_FIRST "ctl"
 
