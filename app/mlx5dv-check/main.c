@@ -81,6 +81,15 @@ parse_number(const char *text, uint32_t *number)
 		text[0] != '-';
 }
 
+static bool
+devargs_fit(const char *text)
+{
+	if (strlen(text) <= CHECK_DEVARGS_MAX)
+		return true;
+	fprintf(stderr, "mlx5dv-check: --devargs: more than %d bytes\n", CHECK_DEVARGS_MAX);
+	return false;
+}
+
 static int
 options_parse(int argc, char **argv, struct check *check)
 {
@@ -103,10 +112,7 @@ options_parse(int argc, char **argv, struct check *check)
 			break;
 		case 'd':
 			options.devargs = optarg;
-			good = strlen(optarg) <= CHECK_DEVARGS_MAX;
-			if (!good)
-				fprintf(stderr, "mlx5dv-check: --devargs: more than %d bytes\n",
-					CHECK_DEVARGS_MAX);
+			good = devargs_fit(optarg);
 			break;
 		case 'n':
 			good = parse_number(optarg, &check->nb_packets);
