@@ -24,7 +24,7 @@ def test_without_optimization_and_precompiled_headers(tmp_path):
     assert done.returncode == 0, done.stdout[-2000:]
 
 
-@pytest.mark.parametrize("function", ["shca_sq_run", "shca_mpw_queue", "shca_rq_run_receive"])
+@pytest.mark.parametrize("function", ["shca_sq_run_all", "shca_mpw_queue", "shca_rq_run_receive"])
 def test_lines_are_prefetched(function):
     """GCC drops calls of a function that does nothing but prefetch: those of sent frames were never there."""
     code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", paths.BUILD / "lib/libsofthca.so"],
