@@ -31,8 +31,8 @@
 #define CHECK_BENCH_BURST 32
 #define CHECK_NO_ROW      UINT32_MAX
 #define CHECK_RETA_GROUPS (RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE)
-#define CHECK_GOT_MAX     64 /**< packets that an exchange keeps */
-#define CHECK_DEVARGS_MAX 400
+#define CHECK_GOT_MAX     64  /**< packets that an exchange keeps */
+#define CHECK_DEVARGS_MAX 400 /* bytes */
 
 enum check_side {
 	CHECK_PORT, /**< the one in question */

@@ -491,8 +491,7 @@ run_round(void *arg)
 	dev->reflect_budget = dev->may_reflect ? wire_budget(dev) : 0;
 	shca_out_flush(dev);
 	if (dev->netdev_waits && dev->out.count == 0) {
-		/* It has filled the wire: queues are first this time, and it is in the next round.
-		 */
+		/* It has filled the wire: queues are first this time, and it is next. */
 		dev->netdev_waits = false;
 		dev->nb_done++;
 	} else {

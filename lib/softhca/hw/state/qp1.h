@@ -28,10 +28,8 @@ struct shca_qp1 {
 	void *arg;
 	TAILQ_HEAD(, shca_qp1_datagram) queue;
 	unsigned int nb_queued;
-	/** Turns that queue pairs with a transport had on a full wire since one of those was sent.
-	 */
-	uint32_t nb_turns;
-	bool is_due; /**< before what they send */
+	uint32_t nb_turns; /**< on a full wire, of queue pairs with a transport, while one waits */
+	bool is_due;       /**< a datagram goes before what those send */
 	uint32_t psn;
 	uint64_t asked_ticks; /**< when MACs of GIDs were last asked for */
 };

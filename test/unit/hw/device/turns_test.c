@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file Send queues that are never empty share a wire that is slower than they are. */
-#include "rig.h"
+#include "roce_sender.h"
 
 #include <string.h>
 
 #include "base/node.h"
+#include "hw/roce/gid.h"
 #include "hw/roce/qp1.h"
-#include "hw/roce/roce_qp.h"
 
 #define NB_SQS   3
 #define NB_PAIRS 3
@@ -184,57 +184,17 @@ one_that_goes_has_no_turn(void **state)
 	}
 }
 
-/** A queue pair of UC that has posted sends without bytes, to the same address. */
-struct roce_sender {
-	struct shca_roce_qp *qp;
-	uint64_t ring[RING * SHCA_WQEBB_BYTES / 8];
-	__be32 record[2];
-	uint32_t nb_posted, nb_sent;
-};
-
-static void
-post_roce(struct roce_sender *sender)
-{
-	for (; sender->nb_posted - sender->nb_sent < RING; sender->nb_posted++) {
-		const struct mlx5_wqe_ctrl_seg ctrl = {
-			.opmod_idx_opcode =
-				htobe32((sender->nb_posted & 0xffff) << 8 | MLX5_OPCODE_SEND),
-			.qpn_ds = htobe32(shca_roce_qp_number(sender->qp) << 8 | 1),
-		};
-
-		memcpy((uint8_t *)sender->ring +
-				(size_t)(sender->nb_posted % RING) * SHCA_WQEBB_BYTES,
-			&ctrl, sizeof(ctrl));
-	}
-	sender->record[MLX5_SND_DBR] = htobe32(sender->nb_posted);
-}
-
 /** @param number in the last byte of the address that it sends to */
 static void
 open_roce(struct roce_sender *sender, uint8_t number)
 {
-	const enum shca_roce_state states[] = { SHCA_ROCE_INIT, SHCA_ROCE_RTR, SHCA_ROCE_RTS };
 	const struct shca_gid_route route = { .sgid_index = 1, .hop_limit = 64 };
 	struct shca_roce_qp_conf conf = { .mtu = 1024 };
 
-	memset(sender, 0, sizeof(*sender));
 	assert_true(shca_gid_path(senders.rig.dev, &route, &conf.path));
 	conf.path.dmac[0] = 2 * NB_SQS;
 	conf.path.dmac[5] = number;
-	assert_int_equal(shca_roce_qp_create(senders.rig.dev,
-				 &(struct shca_roce_qp_attr){
-					 .type = SHCA_ROCE_UC,
-					 .sq_ring = (uint8_t *)sender->ring,
-					 .dbrec = sender->record,
-					 .nb_wqebbs = RING,
-					 .pdn = RIG_PDN,
-					 .send_cq = senders.rig.tx.cq,
-					 .recv_cq = senders.rig.rx.cq,
-				 },
-				 &sender->qp),
-		0);
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		shca_roce_qp_modify(sender->qp, states[i], &conf);
+	roce_sender_open(sender, &senders.rig, &conf);
 }
 
 /** Queues of raw Ethernet and queue pairs with a transport, as well. */
@@ -251,7 +211,7 @@ both_kinds_get_their_turn(void **state)
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		for (unsigned int i = 0; i < NB_SQS; i++)
 			post(i);
-		post_roce(&roce);
+		roce_sender_post(&roce);
 		rig->wire.room = ROOM;
 		shca_device_step(rig->dev);
 		for (unsigned int i = 0; i < rig->wire.nb_sent; i++) {
@@ -327,7 +287,7 @@ run_to_qp1(bool is_raw, struct roce_sender *roce, unsigned int busy)
 			post(i);
 		for (unsigned int i = 0; i < NB_PAIRS; i++)
 			if ((busy & 1u << i) != 0)
-				post_roce(&roce[i]);
+				roce_sender_post(&roce[i]);
 		rig->wire.room = ROOM;
 		shca_device_step(rig->dev);
 		for (unsigned int i = 0; i < rig->wire.nb_sent; i++) {

@@ -16,7 +16,7 @@ struct mdv_flow_dest {
 	LIST_ENTRY(mdv_flow_dest) next;
 	uint32_t refs;
 	bool receives; /* of a bare QP: it has a receive queue */
-	bool again;
+	bool again;    /* as in its configuration */
 	uint64_t fields;
 	uint8_t key[MDV_RSS_KEY_BYTES];
 	struct ibv_cq *cq; /* of a bare QP only */
