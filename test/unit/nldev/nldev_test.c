@@ -13,11 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <libmnl/libmnl.h>
-#include <linux/capability.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_netlink.h>
 
@@ -26,6 +23,7 @@
 #include "nldev/nldev.h"
 #include "sysfs/tree.h"
 
+#include "../capability.h"
 #include "../padding.h"
 
 #define PORTID         0x4711u
@@ -591,18 +589,13 @@ test_privileged(void **state)
 {
 	static const uint16_t types[] = { NLDEV(STAT_SET), NLDEV(STAT_DEL), NLDEV(RES_QP_GET_RAW),
 		NLDEV(RES_CQ_GET_RAW), NLDEV(RES_MR_GET_RAW) };
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct had[_LINUX_CAPABILITY_U32S_3], none[_LINUX_CAPABILITY_U32S_3];
 
 	(void)state;
-	assert_int_equal(syscall(SYS_capget, &header, had), 0);
-	memcpy(none, had, sizeof(none));
-	none[0].effective &= ~CAP_TO_MASK(CAP_NET_ADMIN);
-	assert_int_equal(syscall(SYS_capset, &header, none), 0);
+	test_capability(CAP_NET_ADMIN, false);
 	for (unsigned int i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		assert_int_equal(error_of(request(types[i], 0)), -EPERM);
 	assert_int_equal(error_of(request(NLDEV(RES_QP_GET_RAW), NLM_F_DUMP)), -EPERM);
-	assert_int_equal(syscall(SYS_capset, &header, had), 0);
+	test_capability(CAP_NET_ADMIN, true);
 }
 
 int

@@ -3,18 +3,17 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
 #include <libmnl/libmnl.h>
-#include <linux/capability.h>
 #include <rdma/rdma_netlink.h>
 
 #include "config/options.h"
 #include "nldev/nldev.h"
 #include "rig.h"
 
+#include "../capability.h"
 #include "../padding.h"
 
 #define MR_BYTES       8192
@@ -328,8 +327,6 @@ key_of_mr(void)
 static void
 test_keys(void **state)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct had[_LINUX_CAPABILITY_U32S_3], none[_LINUX_CAPABILITY_U32S_3];
 	struct world world;
 
 	make_world(&world, *state);
@@ -337,13 +334,10 @@ test_keys(void **state)
 	assert_int_equal(mnl_attr_get_u32(key_of_pd()), 0);
 	assert_non_null(key_of_mr());
 	assert_int_equal(mnl_attr_get_u32(key_of_mr()), world.lkey);
-	assert_int_equal(syscall(SYS_capget, &header, had), 0);
-	memcpy(none, had, sizeof(none));
-	none[0].effective &= ~CAP_TO_MASK(CAP_NET_ADMIN);
-	assert_int_equal(syscall(SYS_capset, &header, none), 0);
+	test_capability(CAP_NET_ADMIN, false);
 	assert_null(key_of_pd());
 	assert_null(key_of_mr());
-	assert_int_equal(syscall(SYS_capset, &header, had), 0);
+	test_capability(CAP_NET_ADMIN, true);
 	end_world(&world);
 }
 

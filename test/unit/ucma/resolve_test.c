@@ -3,19 +3,19 @@
  * privilege; names of IB. */
 #include <endian.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <net/if.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 
 #include <infiniband/verbs.h>
 
 #include "base/clock.h"
 #include "rig.h"
 #include "ucma/address.h"
+
+#include "../capability.h"
 
 enum {
 	UID = 7,
@@ -332,26 +332,22 @@ test_any_port(void **state)
 static void
 test_privileged(void **state)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct had[_LINUX_CAPABILITY_U32S_3], none[_LINUX_CAPABILITY_U32S_3];
 	static const struct {
 		uint16_t port;
 		int wanted;
 	} rows[] = { { 1, -EACCES }, { 1023, -EACCES }, { 1024, 0 }, { 1025, 0 }, { 0, 0 } };
 	struct rig rig;
+	bool had;
 
 	(void)state;
 	rig_open(&rig);
-	assert_int_equal(syscall(SYS_capget, &header, had), 0);
-	memcpy(none, had, sizeof(none));
-	none[0].effective &= ~CAP_TO_MASK(CAP_NET_BIND_SERVICE);
-	assert_int_equal(syscall(SYS_capset, &header, none), 0);
+	had = test_capability(CAP_NET_BIND_SERVICE, false);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(
 			rig_bind(&rig, rig_create(&rig, UID, RDMA_PS_TCP), 1, rows[i].port),
 			rows[i].wanted);
-	assert_int_equal(syscall(SYS_capset, &header, had), 0);
-	if ((had[0].effective & CAP_TO_MASK(CAP_NET_BIND_SERVICE)) != 0)
+	test_capability(CAP_NET_BIND_SERVICE, true);
+	if (had)
 		assert_int_equal(rig_bind(&rig, rig_create(&rig, UID, RDMA_PS_TCP), 1, 1023), 0);
 	rig_close(&rig);
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Raw packet and hash QPs: creation, states, queries. */
 #include <errno.h>
-#include <linux/capability.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
@@ -12,6 +9,8 @@
 #include "rig.h"
 #include "hw/queue/rq.h"
 #include "hw/queue/sq.h"
+
+#include "../../capability.h"
 
 /* clang-format off */
 static const struct field_case raw_cases[] = {
@@ -529,20 +528,6 @@ test_hash_qps_have_no_states(void **state)
 }
 
 static void
-set_net_raw(bool on)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-
-	assert_int_equal(syscall(SYS_capget, &header, data), 0);
-	if (on)
-		data[0].effective |= data[0].permitted & CAP_TO_MASK(CAP_NET_RAW);
-	else
-		data[0].effective &= ~CAP_TO_MASK(CAP_NET_RAW);
-	assert_int_equal(syscall(SYS_capset, &header, data), 0);
-}
-
-static void
 test_raw_qps_need_a_privilege(void **state)
 {
 	struct rig *rig = *state;
@@ -550,9 +535,9 @@ test_raw_qps_need_a_privilege(void **state)
 	int ret;
 
 	qp_request_init(rig, &request, rig_cq(rig), -1);
-	set_net_raw(false);
+	test_capability(CAP_NET_RAW, false);
 	ret = qp_request_run(rig, &request);
-	set_net_raw(true);
+	test_capability(CAP_NET_RAW, true);
 	assert_int_equal(ret, -EPERM);
 }
 

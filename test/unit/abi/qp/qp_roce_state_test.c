@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values that a queue pair with a transport may be set to. */
 #include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <infiniband/verbs.h>
-#include <linux/capability.h>
 
 #include "rig.h"
 #include "hw/state/device.h"
+
+#include "../../capability.h"
 
 /** What rdma-core before 44 lacks. */
 #define RATE_800_GBPS 23
@@ -36,20 +35,6 @@ modify(struct rig *rig, const struct ib_uverbs_modify_qp *request)
 	return command_run(rig->file, &command);
 }
 
-static void
-set_net_raw(bool on)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-
-	assert_int_equal(syscall(SYS_capget, &header, data), 0);
-	if (on)
-		data[0].effective |= data[0].permitted & CAP_TO_MASK(CAP_NET_RAW);
-	else
-		data[0].effective &= ~CAP_TO_MASK(CAP_NET_RAW);
-	assert_int_equal(syscall(SYS_capset, &header, data), 0);
-}
-
 /** A Q_Key with the highest bit is for those who may send raw packets. */
 static void
 test_privileged_qkey(void **state)
@@ -64,11 +49,11 @@ test_privileged_qkey(void **state)
 	};
 	int privileged, other;
 
-	set_net_raw(false);
+	test_capability(CAP_NET_RAW, false);
 	privileged = modify(rig, &request);
 	request.qkey = 0x7fffffff;
 	other = modify(rig, &request);
-	set_net_raw(true);
+	test_capability(CAP_NET_RAW, true);
 	assert_int_equal(privileged, -EPERM);
 	assert_int_equal(other, 0);
 	request.qkey = 0x80000001;
