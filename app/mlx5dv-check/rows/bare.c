@@ -286,6 +286,14 @@ consumer_index(struct check *check)
 		: check_seen(check, "%s; %s; %s; %s", text[0], text[1], text[2], text[3]);
 }
 
+/** @param ret why one more than @p nb was refused; 0: it was not tried */
+static enum check_result
+seen_most(struct check *check, unsigned int nb, int ret)
+{
+	return ret == 0 ? check_seen(check, "%u or more", nb)
+			: check_seen(check, "%u, one more is refused: %s", nb, strerror(ret));
+}
+
 /** Q9: one entry with ever more destinations. */
 static enum check_result
 destinations(struct check *check)
@@ -301,11 +309,8 @@ destinations(struct check *check)
 
 		ret = tir == NULL ? errno : check_bare_rule(&bare, tir, &attr);
 	}
-	if (result == CHECK_PASS && ret == 0)
-		result = check_seen(check, "%u or more", bare.nb_rules);
-	else if (result == CHECK_PASS)
-		result = check_seen(
-			check, "%u, one more is refused: %s", bare.nb_rules, strerror(ret));
+	if (result == CHECK_PASS)
+		result = seen_most(check, bare.nb_rules, ret);
 	check_bare_close(&bare);
 	return result;
 }
@@ -326,11 +331,8 @@ counters(struct check *check)
 		check_bare_write(&bare, &attr, counter);
 		ret = tir == NULL ? errno : check_bare_rule(&bare, tir, &attr);
 	}
-	if (result == CHECK_PASS && ret == 0)
-		result = check_seen(check, "%u or more", bare.nb_rules);
-	else if (result == CHECK_PASS)
-		result = check_seen(
-			check, "%u, one more is refused: %s", bare.nb_rules, strerror(ret));
+	if (result == CHECK_PASS)
+		result = seen_most(check, bare.nb_rules, ret);
 	check_bare_close(&bare);
 	return result;
 }
