@@ -2,6 +2,7 @@
 /* VLAN offloads of a port, switched while it runs. */
 #include <ethdev_driver.h>
 
+#include "base/log.h"
 #include "flow/rule/flow_default.h"
 #include "queue/rx/rxq.h"
 #include "state/port.h"
@@ -58,7 +59,12 @@ mdv_vlan_offload_set(struct rte_eth_dev *dev, int mask)
 void
 mdv_vlan_strip_queue_set(struct rte_eth_dev *dev, uint16_t idx, int on)
 {
-	(void)mdv_rxq_set_vlan_strip(mdv_port(dev), idx, on != 0);
+	/* ethdev asks this of any device, and a queue of one that cannot would not start. */
+	if (on && !mdv_port(dev)->device.caps.cvlan_strip)
+		MDV_LOG(ERR, "port %u Rx queue %u: the device strips no VLAN tags",
+			dev->data->port_id, idx);
+	else
+		(void)mdv_rxq_set_vlan_strip(mdv_port(dev), idx, on != 0);
 }
 
 int

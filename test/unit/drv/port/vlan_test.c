@@ -145,6 +145,7 @@ a_queue_is_switched_alone(void **state)
 	rig_port_init(&rig);
 	rig.data.rx_queues = queues;
 	rig.data.nb_rx_queues = 2;
+	rig.port.device.caps.cvlan_strip = true;
 	fails.refuses = NOBODY;
 	mdv_vlan_strip_queue_set(&rig.dev, 1, 2);
 	assert_false(rxqs[0].vlan_strip);
@@ -152,6 +153,12 @@ a_queue_is_switched_alone(void **state)
 	mdv_vlan_strip_queue_set(&rig.dev, 0, 1);
 	mdv_vlan_strip_queue_set(&rig.dev, 1, 0);
 	assert_true(rxqs[0].vlan_strip);
+	assert_false(rxqs[1].vlan_strip);
+	/* No queue of a device that strips no tags would start with it. */
+	rig.port.device.caps.cvlan_strip = false;
+	mdv_vlan_strip_queue_set(&rig.dev, 1, 1);
+	mdv_vlan_strip_queue_set(&rig.dev, 0, 0);
+	assert_false(rxqs[0].vlan_strip);
 	assert_false(rxqs[1].vlan_strip);
 }
 
