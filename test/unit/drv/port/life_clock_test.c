@@ -88,11 +88,30 @@ timestamps_are_times_of_day(void **state)
 	port_rig_check_pool(port_rig_pool, NB_MBUFS);
 }
 
+/** Its queues stay as they were set up when a port is configured again with as many. */
+static void
+queues_that_stay_stamp_as_the_port_is_configured(void **state)
+{
+	const struct rte_eth_conf conf = { .rxmode.offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP };
+	const uint16_t port_id = port_rig_open("net_mlx5dv0");
+	uint64_t flag, before = now_ns();
+
+	(void)state;
+	port_rig_configure(port_id, &port_rig_shapes[0]);
+	assert_int_equal(rte_mbuf_dyn_rx_timestamp_register(&timestamp_at, &flag), 0);
+	assert_int_equal(rte_eth_dev_configure(port_id, 1, 1, &conf), 0);
+	assert_int_equal(rte_eth_dev_start(port_id), 0);
+	assert_near(to_ns(port_id, stamp_of_packet(port_id)), before, now_ns());
+	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
+	port_rig_check_pool(port_rig_pool, NB_MBUFS);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(timestamps_are_times_of_day),
+		cmocka_unit_test(queues_that_stay_stamp_as_the_port_is_configured),
 	};
 
 	return cmocka_run_group_tests(tests, port_rig_group_make, NULL);

@@ -307,11 +307,14 @@ setup_running(struct mdv_rxq *rxq)
 	return mdv_rxq_ring_create(rxq);
 }
 
+/** Add the port's offloads, which ethdev removes from its queues' offloads; a port may be
+ * configured again, for queues that stay as they are. */
 static int
-timestamps_setup(struct mdv_rxq *rxq)
+offloads_setup(struct mdv_rxq *rxq)
 {
 	int at;
 
+	rxq->conf.offloads |= rxq->port->dev->data->dev_conf.rxmode.offloads;
 	if (!(rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP))
 		return 0;
 	if (rte_mbuf_dyn_rx_timestamp_register(&at, &rxq->timestamp_flag) != 0) {
@@ -365,13 +368,11 @@ mdv_rxq_setup(struct rte_eth_dev *dev, uint16_t idx, uint16_t nb_desc, unsigned 
 	rxq->port_id = dev->data->port_id;
 	rxq->idx = idx;
 	rxq->conf = *conf;
-	/* ethdev removes a port's offloads from its queues' offloads; add them again. */
-	rxq->conf.offloads |= dev->data->dev_conf.rxmode.offloads;
 	rxq->nb_desc = rte_align32pow2(RTE_MAX(nb_desc, MDV_RXQ_DESC_MIN));
+	ret = offloads_setup(rxq);
 	rxq->vlan_strip = (rxq->conf.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
-	ret = buffers_setup(rxq, pool, socket);
 	if (ret == 0)
-		ret = timestamps_setup(rxq);
+		ret = buffers_setup(rxq, pool, socket);
 	if (ret == 0)
 		ret = segs_of(rxq, dev->data->mtu, &rxq->ring.log2_segs);
 	if (ret == 0 && port->started)
@@ -418,7 +419,8 @@ mdv_rxq_create(struct mdv_port *port, uint16_t idx)
 		if (ret != 0)
 			return ret;
 	}
-	ret = segs_of(rxq, port->mtu, &rxq->ring.log2_segs);
+	ret = offloads_setup(rxq);
+	ret = ret != 0 ? ret : segs_of(rxq, port->mtu, &rxq->ring.log2_segs);
 	/* mdv_rx_strides_choose() has found that it can be. */
 	if (ret == 0)
 		ret = mdv_rx_strides_shape(rxq, port->mtu, port->strides, why, sizeof(why));

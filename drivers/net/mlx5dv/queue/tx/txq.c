@@ -206,7 +206,12 @@ mdv_txq_destroy_parked(struct mdv_port *port)
 int
 mdv_txq_create(struct mdv_port *port, uint16_t idx)
 {
-	return mdv_txq_ring_create(txq_get(port, idx));
+	struct mdv_txq *txq = txq_get(port, idx);
+
+	/* All offloads are the port's, which may be configured again for queues that stay. */
+	txq->conf.offloads = port->dev->data->dev_conf.txmode.offloads;
+	txq->limits = mdv_tx_limits_of(&port->device.caps, txq->conf.offloads);
+	return mdv_txq_ring_create(txq);
 }
 
 int

@@ -395,6 +395,11 @@ objects_follow_the_port(void **state)
 	rig.port.mtu = 4000;
 	assert_int_equal(mdv_rxq_create(&rig.port, 1), -EINVAL);
 	trace_check("");
+	/* The port was configured again since, and the queue stayed. */
+	rig.data.dev_conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_SCATTER;
+	assert_int_equal(mdv_rxq_create(&rig.port, 1), 0);
+	mdv_rxq_destroy(&rig.port, 1);
+	trace_check("create 1 2; destroy 1; ");
 }
 
 static void

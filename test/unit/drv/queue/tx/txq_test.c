@@ -330,6 +330,28 @@ objects_follow_the_port(void **state)
 	trace_check("");
 }
 
+/** Mbufs are freed fast, for one, only as long as the application says that they may be. */
+static void
+a_queue_that_stays_has_the_offloads_of_its_port(void **state)
+{
+	const uint64_t before = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
+	const uint64_t after = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+	struct mdv_txq *txq;
+
+	(void)state;
+	rig.data.dev_conf.txmode.offloads = before;
+	txq = setup(1, 128, 0);
+	assert_int_equal(txq->conf.offloads, before);
+	rig.data.dev_conf.txmode.offloads = after;
+	assert_int_equal(mdv_txq_create(&rig.port, 1), 0);
+	assert_int_equal(txq->conf.offloads, after);
+	assert_true(txq->limits.multi);
+	assert_int_equal(txq->limits.ol_flags & (RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_CKSUM),
+		RTE_MBUF_F_TX_TCP_CKSUM);
+	mdv_txq_destroy(&rig.port, 1);
+	trace_check("create 1; destroy 1; ");
+}
+
 /** Its CQ may be in error: what is sent before the queue is recreated would be lost. */
 static void
 a_broken_queue_takes_nothing_when_it_starts(void **state)
@@ -498,6 +520,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			a_cq_that_fails_while_it_is_taken_over_is_noticed, port_make, port_free),
 		cmocka_unit_test_setup_teardown(objects_follow_the_port, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			a_queue_that_stays_has_the_offloads_of_its_port, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			a_broken_queue_takes_nothing_when_it_starts, port_make, port_free),
 		cmocka_unit_test_setup_teardown(rates_are_within_the_devices, port_make, port_free),
