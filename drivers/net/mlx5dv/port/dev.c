@@ -27,6 +27,7 @@
 #include "state/port.h"
 #include "state/port_list.h"
 #include "stats.h"
+#include "vlan.h"
 #include "xstats.h"
 
 int
@@ -96,6 +97,9 @@ mdv_dev_configure(struct rte_eth_dev *dev)
 	if (ret != 0)
 		return ret;
 	ret = mdv_reta_configure(dev);
+	/* Queues may stay as they were set up. */
+	if (ret == 0)
+		ret = mdv_vlan_offload_set(dev, RTE_ETH_VLAN_STRIP_MASK);
 	if (ret != 0)
 		return ret;
 	port->mtu = dev->data->mtu;

@@ -14,6 +14,7 @@
 #include "port/queue.h"
 #include "port/reta.h"
 #include "port/stats.h"
+#include "port/vlan.h"
 #include "queue/rx/rxq.h"
 #include "trace.h"
 
@@ -32,6 +33,13 @@ TRACE_FAKE(int, mdv_reta_configure, struct rte_eth_dev *dev)
 {
 	assert_ptr_equal(dev, &rig.dev);
 	return trace_call("reta");
+}
+
+TRACE_FAKE(int, mdv_vlan_offload_set, struct rte_eth_dev *dev, int mask)
+{
+	assert_ptr_equal(dev, &rig.dev);
+	assert_int_equal(mask, RTE_ETH_VLAN_STRIP_MASK);
+	return trace_call("strip");
 }
 
 TRACE_FAKE(int, mdv_netdev_get_mtu, unsigned int ifindex, uint16_t *mtu)
@@ -166,13 +174,16 @@ a_port_is_configured(void **state)
 		rig.data.mtu = 1600 + i;
 		rig.port.mtu = 1500;
 		assert_int_equal(mdv_dev_configure(&rig.dev), cases[i].result);
-		trace_check(cases[i].result == 0 ? "reta; " : "");
+		trace_check(cases[i].result == 0 ? "reta; strip; " : "");
 		assert_int_equal(rig.port.mtu, cases[i].result == 0 ? 1600 + i : 1500);
 	}
 	rig.data.dev_conf.txmode.mq_mode = RTE_ETH_MQ_TX_NONE;
 	rig.port.mtu = 1500;
 	trace.fails = "reta";
 	trace.result = -EINVAL;
+	assert_int_equal(mdv_dev_configure(&rig.dev), -EINVAL);
+	assert_int_equal(rig.port.mtu, 1500);
+	trace.fails = "strip";
 	assert_int_equal(mdv_dev_configure(&rig.dev), -EINVAL);
 	assert_int_equal(rig.port.mtu, 1500);
 }

@@ -104,6 +104,26 @@ the_hash_is_toeplitz(void **state)
 	(void)state;
 }
 
+/** ethdev keeps the queues of a port that is configured again with as many. */
+static void
+queues_that_stay_strip_tags_as_the_port_is_configured(void **state)
+{
+	const uint64_t strip = RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+	const uint16_t port_id = port_rig_open("net_mlx5dv0");
+	struct rte_eth_conf conf = { .rxmode.offloads = 0 };
+	struct rte_eth_rxq_info info;
+
+	(void)state;
+	port_rig_configure(port_id, &port_rig_shapes[0]);
+	for (unsigned int i = 0; i < 2; i++) {
+		conf.rxmode.offloads ^= strip;
+		assert_int_equal(rte_eth_dev_configure(port_id, 1, 1, &conf), 0);
+		assert_int_equal(rte_eth_rx_queue_info_get(port_id, 0, &info), 0);
+		assert_int_equal(info.conf.offloads & strip, conf.rxmode.offloads);
+	}
+	assert_int_equal(rte_vdev_uninit("net_mlx5dv0"), 0);
+}
+
 int
 main(void)
 {
@@ -111,6 +131,7 @@ main(void)
 		cmocka_unit_test(packet_types_are_those_of_the_mode),
 		cmocka_unit_test(packets_are_counted_by_queue),
 		cmocka_unit_test(the_hash_is_toeplitz),
+		cmocka_unit_test(queues_that_stay_strip_tags_as_the_port_is_configured),
 	};
 
 	return cmocka_run_group_tests(tests, port_rig_group_make, NULL);
