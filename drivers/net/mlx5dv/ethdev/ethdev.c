@@ -30,6 +30,9 @@
 #include "secondary.h"
 #include "state/port.h"
 
+/** Descriptors of a queue for which the application names no number. */
+#define RING_SIZE 1024
+
 static bool
 is_ibv(const struct rte_eth_dev *dev)
 {
@@ -137,8 +140,9 @@ mdv_ethdev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->default_txportconf.burst_size = 32;
 	info->default_rxportconf.nb_queues = 1;
 	info->default_txportconf.nb_queues = 1;
-	info->default_rxportconf.ring_size = 1024;
-	info->default_txportconf.ring_size = 1024;
+	/* ethdev refuses a default beyond the limits, too. */
+	info->default_rxportconf.ring_size = RTE_MIN(RING_SIZE, info->rx_desc_lim.nb_max);
+	info->default_txportconf.ring_size = RTE_MIN(RING_SIZE, info->tx_desc_lim.nb_max);
 	return 0;
 }
 

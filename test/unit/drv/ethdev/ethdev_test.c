@@ -222,6 +222,12 @@ frames_and_rings_are_limited(void **state)
 	assert_int_equal(info.default_txportconf.nb_queues, 1);
 	assert_int_equal(info.default_rxportconf.ring_size, 1024);
 	assert_int_equal(info.default_txportconf.ring_size, 1024);
+	caps->max_cqe = 512;
+	caps->max_qp_wr = 256;
+	assert_int_equal(infos().default_txportconf.ring_size, 256);
+	caps->max_qp_wr = 32768;
+	assert_int_equal(infos().default_rxportconf.ring_size, 512);
+	assert_int_equal(infos().default_txportconf.ring_size, 1024);
 	/* Packets to be cut have long headers in their WQEs, and fewer segments. */
 	assert_true(MDV_TX_TSO_SEGS_MAX < MDV_TX_SEGS_MAX);
 	caps->max_tso_bytes = 1000;
