@@ -41,7 +41,7 @@ put_cq(struct shca_nldev_call *call, const struct shca_restrack *object)
 {
 	struct nlmsghdr *message = call->message;
 
-	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_CQE, object->cqes);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_CQE, object->cqe);
 	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_RES_USECNT, object->nb_users);
 	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_DEV_DIM, 0);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_CTXN, object->ctxn);

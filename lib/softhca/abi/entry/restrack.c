@@ -37,7 +37,8 @@ describe_cq(const struct shca_object *object, struct shca_restrack *out)
 	const struct shca_cq_object *cq = (const struct shca_cq_object *)object;
 
 	out->id = shca_cq_number(cq->cq);
-	out->cqes = cq->nb_cqes;
+	/* ib_cq.cqe, which mlx5_ib sets to one less than the ring has (hw/mlx5/cq.c). */
+	out->cqe = cq->nb_cqes - 1;
 	return true;
 }
 

@@ -30,7 +30,7 @@ struct shca_restrack {
 	uint32_t cqn;  /**< of an XRC SRQ, or 0 */
 	pid_t pid;     /**< of the process that opened the context */
 	uint32_t nb_users;
-	uint32_t cqes;
+	uint32_t cqe;    /**< of a CQ, as its creation answers */
 	uint32_t key;    /**< lkey and rkey */
 	uint64_t length; /**< bytes of an MR */
 	uint8_t qp_type, qp_state, port;
