@@ -173,7 +173,8 @@ run(const struct command *command, struct shca_write *write)
 static int
 invoke(struct shca_bundle *bundle)
 {
-	const struct command *command = find(shca_ioctl_value(bundle, UVERBS_ATTR_WRITE_CMD));
+	const uint64_t number = shca_ioctl_value(bundle, UVERBS_ATTR_WRITE_CMD);
+	const struct command *command = find(number);
 	struct shca_write write = {
 		.file = bundle->file,
 		.in = shca_ioctl_buffer(bundle, UVERBS_ATTR_CORE_IN),
@@ -182,6 +183,9 @@ invoke(struct shca_bundle *bundle)
 		.driver_out = shca_ioctl_buffer(bundle, UVERBS_ATTR_UHW_OUT),
 	};
 
+	/* uverbs_get_const(), uapi_get_method() */
+	if ((number & ~(uint64_t)(EXTENDED | IB_USER_VERBS_CMD_COMMAND_MASK)) != 0)
+		return -EINVAL;
 	if (command == NULL)
 		return -EOPNOTSUPP;
 	/* Ahead of the check for a context: libibverbs probes with an empty request first. */

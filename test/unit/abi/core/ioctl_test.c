@@ -215,7 +215,7 @@ static void
 test_unknown_write_commands(void **state)
 {
 	static const uint32_t numbers[] = { IB_USER_VERBS_CMD_REG_SMR, IB_USER_VERBS_CMD_POLL_CQ,
-		IB_USER_VERBS_CMD_PEEK_CQ, EXTENDED | 63, 0xffff };
+		IB_USER_VERBS_CMD_PEEK_CQ, EXTENDED | 63, IB_USER_VERBS_CMD_COMMAND_MASK };
 	struct rig *rig = *state;
 	const uint8_t in[128] = { 0 };
 

@@ -264,24 +264,37 @@ static void
 test_unknown_numbers(void **state)
 {
 	const uint32_t last = IB_USER_VERBS_EX_CMD_DESTROY_FLOW;
-	const uint64_t numbers[] = { last, EXTENDED | 0x20, EXTENDED | 0x3f, EXTENDED | 0x40,
-		EXTENDED | 0x40 | last, 0x40 | IB_USER_VERBS_CMD_QUERY_DEVICE, 0x80, UINT64_MAX,
-		UINT64_C(1) << 32 | IB_USER_VERBS_CMD_QUERY_DEVICE,
-		UINT64_C(1) << 32 | EXTENDED | last };
+	const struct {
+		uint64_t number;
+		int expected;
+	} rows[] = {
+		{ last, -EOPNOTSUPP },
+		{ EXTENDED | 0x20, -EOPNOTSUPP },
+		{ EXTENDED | 0x3f, -EOPNOTSUPP },
+		{ EXTENDED | 0x40, -EOPNOTSUPP },
+		{ EXTENDED | 0x40 | last, -EOPNOTSUPP },
+		{ 0x40 | IB_USER_VERBS_CMD_QUERY_DEVICE, -EOPNOTSUPP },
+		{ 0x80, -EOPNOTSUPP },
+		{ 0x100, -EINVAL },
+		{ EXTENDED | 0x100 | last, -EINVAL },
+		{ UINT64_MAX, -EINVAL },
+		{ UINT64_C(1) << 32 | IB_USER_VERBS_CMD_QUERY_DEVICE, -EINVAL },
+		{ UINT64_C(1) << 32 | EXTENDED | last, -EINVAL },
+	};
 	struct ib_uverbs_destroy_flow in = { .flow_handle = 4711 };
 	struct ib_uverbs_query_device_resp out;
 	struct rig *rig = *state;
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct command command = {
-			.number = numbers[i],
+			.number = rows[i].number,
 			.in = &in,
 			.in_length = sizeof(in),
 			.out = &out,
 			.out_length = sizeof(out),
 		};
 
-		assert_int_equal(command_run(rig->file, &command), -EOPNOTSUPP);
+		assert_int_equal(command_run(rig->file, &command), rows[i].expected);
 	}
 	assert_int_equal(run_ex(rig, last, &in, sizeof(in), NULL, 0), -ENOENT);
 }
