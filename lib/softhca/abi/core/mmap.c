@@ -55,15 +55,29 @@ shca_mmap_area(int fd, enum shca_mmap_area area, size_t bytes)
 	return start != MAP_FAILED ? start : NULL;
 }
 
+/** Whatever is mapped is shared (rdma_user_mmap_io(), rdma_user_mmap_entry_get()). */
+static int
+check_shared(int flags)
+{
+	const int kind = flags & MAP_TYPE;
+
+	return kind == MAP_SHARED || kind == MAP_SHARED_VALIDATE ? 0 : -EINVAL;
+}
+
+/** Clocks and doorbells are a page each (uar_mmap(), mlx5_ib_mmap_clock_info_page()). */
+static int
+check_page(size_t length, int flags)
+{
+	return length > SHCA_MMAP_PAGE_BYTES ? -EINVAL : check_shared(flags);
+}
+
 /** Clock pages are read (mlx5_ib_mmap(), mlx5_ib_mmap_clock_info_page(), rdma_user_mmap_io()). */
 static int
 check_clock(size_t length, int prot, int flags, int refused)
 {
-	const int kind = flags & MAP_TYPE;
+	const int ret = check_page(length, flags);
 
-	if (length > SHCA_MMAP_PAGE_BYTES || (kind != MAP_SHARED && kind != MAP_SHARED_VALIDATE))
-		return -EINVAL;
-	return (prot & refused) != 0 ? -EPERM : 0;
+	return ret == 0 && (prot & refused) != 0 ? -EPERM : ret;
 }
 
 int
@@ -82,8 +96,10 @@ shca_mmap_check(uint64_t offset, size_t length, int prot, int flags)
 		if ((page & 0xff) != MLX5_IB_CLOCK_INFO_V1)
 			return -EOPNOTSUPP;
 		return check_clock(length, prot, flags, PROT_WRITE | PROT_EXEC);
+	case MLX5_IB_MMAP_DEVICE_MEM:
+		return check_shared(flags);
 	default:
-		return 0;
+		return check_page(length, flags);
 	}
 }
 

@@ -19,6 +19,7 @@
 #include <rdma/mlx5-abi.h>
 #include <rdma/rdma_netlink.h>
 
+#include "abi/core/mmap.h"
 #include "config/options.h"
 #include "preload_rig.h"
 
@@ -120,6 +121,16 @@ test_mappings_that_are_refused(void **state)
 		{ MLX5_IB_MMAP_CLOCK_INFO, 0, 4096, PROT_READ, MAP_PRIVATE, EINVAL },
 		{ MLX5_IB_MMAP_CLOCK_INFO, 1, 4096, PROT_READ, MAP_SHARED, EOPNOTSUPP },
 		{ MLX5_IB_MMAP_CLOCK_INFO, 0, 8, PROT_READ, MAP_SHARED_VALIDATE, 0 },
+		/* A page of doorbells is shared with the device, and is one page. */
+		{ MLX5_IB_MMAP_REGULAR_PAGE, 0, 4096, PROT_WRITE, MAP_PRIVATE, EINVAL },
+		{ MLX5_IB_MMAP_REGULAR_PAGE, 0, 4097, PROT_WRITE, MAP_SHARED, EINVAL },
+		{ MLX5_IB_MMAP_NC_PAGE, 0, 8192, PROT_WRITE, MAP_SHARED, EINVAL },
+		{ SHCA_MMAP_UARS, 0, 4096, PROT_WRITE, MAP_PRIVATE, EINVAL },
+		{ SHCA_MMAP_UARS, 0, 8192, PROT_WRITE, MAP_SHARED, EINVAL },
+		{ SHCA_MMAP_UARS, 0, 64, PROT_WRITE, MAP_SHARED, 0 },
+		/* Device memory is as long as the program has asked for. */
+		{ SHCA_MMAP_DEVICE_MEMORY, 0, 8192, PROT_WRITE, MAP_SHARED, 0 },
+		{ SHCA_MMAP_DEVICE_MEMORY, 0, 4096, PROT_WRITE, MAP_PRIVATE, EINVAL },
 		/* Not of the file. */
 		{ MLX5_IB_MMAP_GET_CONTIGUOUS_PAGES, 18, 4096, PROT_READ,
 			MAP_PRIVATE | MAP_ANONYMOUS, 0 },
