@@ -32,15 +32,20 @@ const struct shca_object_class shca_ah_class = {
 	.destroy = destroy,
 };
 
-/** As ib_uverbs_create_ah, rdma_check_ah_attr, ib_resolve_eth_dmac. */
+/** rdma_is_port_valid() */
+static bool
+is_port(const struct shca_file *file, uint8_t port)
+{
+	return port != 0 && port <= shca_conf_nb_ports(shca_device_conf(file->dev));
+}
+
+/** As rdma_check_ah_attr, ib_resolve_eth_dmac. */
 static int
-check(const struct shca_file *file, const struct ib_uverbs_ah_attr *attr, uint8_t mac[6])
+resolve(const struct shca_file *file, const struct ib_uverbs_ah_attr *attr, uint8_t mac[6])
 {
 	uint8_t sgid[SHCA_GID_BYTES];
 	bool is_v2;
 
-	if (attr->port_num == 0 || attr->port_num > shca_conf_nb_ports(shca_device_conf(file->dev)))
-		return -EINVAL;
 	if (!attr->is_global) {
 		SHCA_WARN("an address handle without a GID: RoCE has no LIDs");
 		return -EINVAL;
@@ -75,10 +80,12 @@ shca_ah_write_create(struct shca_write *write)
 	int ret;
 
 	ret = shca_user_read(write->in, 0, &request, sizeof(request));
-	if (ret == 0)
-		ret = check(write->file, &request.attr, driver_response.dmac);
+	if (ret == 0 && !is_port(write->file, request.attr.port_num))
+		ret = -EINVAL;
 	if (ret == 0)
 		ret = shca_object_find(write->file, &shca_pd_class, request.pd_handle, &pd);
+	if (ret == 0)
+		ret = resolve(write->file, &request.attr, driver_response.dmac);
 	/* mlx5_ib_create_ah(): libmlx5 cannot do without the MAC. */
 	if (ret == 0 && write->driver_out->length < ANSWER_BYTES)
 		ret = -EINVAL;

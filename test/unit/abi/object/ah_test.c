@@ -78,11 +78,28 @@ no_gid(void **state)
 	assert_int_equal(create_from(rig, nb, sizeof(answer), &answer, &handle), -EINVAL);
 }
 
+/** The domain is looked up before the address (ib_uverbs_create_ah()), which may take a second. */
+static void
+no_domain(void **state)
+{
+	struct mlx5_ib_create_ah_resp answer;
+	struct rig *rig = *state;
+	const uint8_t empty = (uint8_t)shca_gid_nb(rig->dev) - 1;
+	const uint32_t pd = rig->pd;
+	uint32_t handle;
+
+	rig->pd = 999;
+	assert_int_equal(create_from(rig, empty, sizeof(answer), &answer, &handle), -EINVAL);
+	rig->pd = pd;
+	assert_int_equal(create_from(rig, empty, sizeof(answer), &answer, &handle), -ENODATA);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(no_gid, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(no_domain, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(room_for_the_mac, rig_setup, rig_teardown),
 	};
 
