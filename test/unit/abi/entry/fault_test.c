@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "abi/core/ioctl.h"
+#include "abi/entry/methods.h"
 #include "fault/faults.h"
+#include "fault/verb.h"
 #include "rig.h"
 #include "wire/wire.h"
 
@@ -119,6 +122,38 @@ test_any(void **state)
 	assert_int_equal(rig_modify_qp(rig, 99, 1, 0), -EBUSY);
 	assert_int_equal(faults->applied[0], 2);
 	take_back(rig);
+}
+
+static bool
+destroys(const struct shca_method *method)
+{
+	for (unsigned int i = 0; i < method->nb_rows; i++)
+		if (method->rows[i].kind == SHCA_ATTR_DESTROY)
+			return true;
+	return false;
+}
+
+/** All methods that destroy are known as such, so "any" spares them. */
+static void
+test_any_of_methods(void **state)
+{
+	unsigned int nb = 0;
+
+	(void)state;
+	for (const struct shca_object_methods *object = shca_methods_objects;
+		object->methods != NULL; object++) {
+		for (const struct shca_method *method = object->methods; method->rows != NULL;
+			method++) {
+			const struct shca_verb *verb = shca_verb_of_method(object->id, method->id);
+
+			if (!destroys(method))
+				continue;
+			if (verb == NULL || !verb->is_destroy)
+				fail_msg("object %#x, method %#x", object->id, method->id);
+			nb++;
+		}
+	}
+	assert_true(nb > 15);
 }
 
 /** Linux finds the MAC when it is asked the third time. */
@@ -262,6 +297,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_destruction, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_command, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_any, rig_setup, rig_teardown),
+		cmocka_unit_test(test_any_of_methods),
 		cmocka_unit_test_setup_teardown(test_waiting, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_dead, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_dead_in_a_group, rig_setup, rig_teardown),
