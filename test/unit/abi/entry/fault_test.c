@@ -156,6 +156,42 @@ test_any_of_methods(void **state)
 	assert_true(nb > 15);
 }
 
+/** An old command that becomes a method is one call, by the method's name, and no fault of others
+ * strikes one that destroys. */
+static void
+test_any_of_old_commands(void **state)
+{
+	struct rig *rig = *state;
+	const struct ib_uverbs_dealloc_pd dealloc_pd = { .pd_handle = rig->pd };
+	struct ib_uverbs_create_cq create_cq = { .cqe = 63, .comp_channel = -1 };
+	struct ib_uverbs_create_cq_resp response;
+	struct cq_request request;
+	struct command command = {
+		.number = IB_USER_VERBS_CMD_CREATE_CQ,
+		.in = &create_cq,
+		.in_length = sizeof(create_cq),
+		.out = &response,
+		.out_length = sizeof(response),
+		.driver_in = &request.driver,
+		.driver_in_length = sizeof(request.driver),
+	};
+	struct shca_faults *faults = give(rig, "verb ebusy any at 2");
+
+	cq_request_init(rig, &request);
+	assert_int_equal(command_run(rig->file, &command), 0);
+	assert_int_equal(command_run(rig->file, &command), -EBUSY);
+	assert_int_equal(faults->applied[0], 1);
+	take_back(rig);
+	give(rig, "verb ebusy any from 1");
+	command = (struct command){
+		.number = IB_USER_VERBS_CMD_DEALLOC_PD,
+		.in = &dealloc_pd,
+		.in_length = sizeof(dealloc_pd),
+	};
+	assert_int_equal(command_run(rig->file, &command), 0);
+	take_back(rig);
+}
+
 /** Linux finds the MAC when it is asked the third time. */
 static int
 find_way(struct shca_wire *wire, const uint8_t to[SHCA_IP_BYTES], bool is_bound,
@@ -298,6 +334,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_command, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_any, rig_setup, rig_teardown),
 		cmocka_unit_test(test_any_of_methods),
+		cmocka_unit_test_setup_teardown(test_any_of_old_commands, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_waiting, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_dead, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_dead_in_a_group, rig_setup, rig_teardown),
