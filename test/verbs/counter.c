@@ -188,10 +188,11 @@ unbind(const struct ibv_qp *qp, uint32_t id)
 	return ask(RDMA_NLDEV_CMD_STAT_DEL, 0, 0, qp->qp_num, id);
 }
 
+/** @param id 0: how queue pairs are counted, for which any mode is named */
 static struct answer
 counter(uint32_t id)
 {
-	return ask(RDMA_NLDEV_CMD_STAT_GET, 0, 0, 0, id);
+	return ask(RDMA_NLDEV_CMD_STAT_GET, 0, id == 0 ? RDMA_COUNTER_MODE_MANUAL : 0, 0, id);
 }
 
 /** Send frames for which nothing is posted, and wait until they are sent. */

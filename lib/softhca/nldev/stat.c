@@ -147,6 +147,8 @@ answer_of_qps(const struct shca_nldev_call *call, const struct shca_counter_port
 	struct shca_counter counter;
 	uint32_t mode, mask;
 
+	if (id == NULL && call->attrs[RDMA_NLDEV_ATTR_STAT_MODE] == NULL)
+		return -EINVAL;
 	if (id == NULL) {
 		mode = shca_counter_get_mode(of, &mask);
 		mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, of->port);

@@ -361,8 +361,11 @@ test_counters(void **state)
 	}
 	assert_true(nb > 10 && shca_tree_counters[nb] == NULL);
 	assert_int_equal(nb_set, 1);
-	/* Queue pairs have none of their own. */
-	message = ask_one(stat_request(RDMA_NLDEV_ATTR_RES_QP, 0));
+	/* Queue pairs have none of their own. How they are counted is told to who asks for it. */
+	one = stat_request(RDMA_NLDEV_ATTR_RES_QP, 0);
+	assert_int_equal(error_of(one), -EINVAL);
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_MANUAL);
+	message = ask_one(one);
 	assert_int_equal(number_of(message, RDMA_NLDEV_ATTR_STAT_MODE), RDMA_COUNTER_MODE_NONE);
 	assert_int_equal(error_of(stat_request(RDMA_NLDEV_ATTR_RES_QP, 5)), -ENOENT);
 	assert_int_equal(error_of(stat_request(RDMA_NLDEV_ATTR_RES_MR, 0)), -EINVAL);
