@@ -159,6 +159,8 @@ answer_of_qps(const struct shca_nldev_call *call, const struct shca_counter_port
 	}
 	if (!shca_counter_find(of, mnl_attr_get_u32(id), &counter))
 		return -ENOENT;
+	if (counter.port != of->port)
+		return -EAGAIN; /* fill_res_counter_entry() */
 	put_counter(call->message, &counter);
 	return 0;
 }

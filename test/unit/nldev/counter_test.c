@@ -3,7 +3,13 @@
 #include "nldev/counter.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include <libmnl/libmnl.h>
+#include <rdma/rdma_netlink.h>
+
+#include "config/options.h"
+#include "nldev/nldev.h"
 #include "rig.h"
 
 /** Make a queue pair; without a state it is at no port and may be bound at any. */
@@ -44,6 +50,68 @@ test_ports(void **state)
 
 	assert_true(shca_counter_find(&one, third, &counter));
 	assert_int_equal(counter.port, 2);
+}
+
+static int
+take_error(void *arg, const void *bytes, size_t length)
+{
+	const struct nlmsghdr *message = bytes;
+	const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
+
+	(void)length;
+	*(int *)arg = message->nlmsg_type == NLMSG_ERROR ? error->error : 0;
+	return 0;
+}
+
+static struct shca_device *the_device;
+
+static struct shca_device *
+find_device(void *arg, unsigned int index)
+{
+	(void)arg;
+	return index == 0 ? the_device : NULL;
+}
+
+/** @return what the question for a counter at a port is answered with: 0 or a negative errno */
+static int
+ask(const struct shca_options *options, uint32_t port, uint32_t id)
+{
+	_Alignas(8) uint8_t bytes[128] = { 0 };
+	struct nlmsghdr *message = mnl_nlmsg_put_header(bytes);
+	int error = 1;
+	const struct shca_nldev nldev = { .options = options,
+		.dir = "/",
+		.send = take_error,
+		.device = find_device,
+		.arg = &error };
+
+	message->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_STAT_GET);
+	message->nlmsg_flags = NLM_F_REQUEST;
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_RES_QP);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, id);
+	assert_int_equal(shca_nldev_answer(&nldev, bytes, message->nlmsg_len), 0);
+	return error;
+}
+
+/** A counter is asked for at its port (nldev.c fill_res_counter_entry()). */
+static void
+test_port_of_one(void **state)
+{
+	struct rig *rig = *state;
+	const struct shca_counter_port two = { rig->dev, 0, 2 };
+	struct shca_options options;
+	char error[128];
+	uint32_t id = 0;
+
+	shca_options_init(&options);
+	assert_int_equal(shca_options_add_port(&options, "switchdev=on", error, sizeof(error)), 0);
+	the_device = rig->dev;
+	assert_int_equal(shca_counter_bind_alloc(&two, make_qp(rig), &id), 0);
+	assert_int_equal(ask(&options, 2, id), 0);
+	assert_int_equal(ask(&options, 1, id), -EAGAIN);
+	assert_int_equal(ask(&options, 1, id + 1), -ENOENT);
 }
 
 /** The counter has to be there, and a queue pair at its port, which it is at from INIT on. */
@@ -99,6 +167,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_ports, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_port_of_one, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_existing, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_unbinding, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_other_devices, rig_setup, rig_teardown),
