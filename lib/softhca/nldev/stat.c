@@ -260,6 +260,21 @@ put_binding(const struct shca_nldev_call *call, unsigned int device, uint32_t po
 	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_RES_LQPN, qpn);
 }
 
+/** As nldev.c nldev_stat_set_counter_dynamic_doit(), since Linux 5.16: which optional counters are
+ * on. There are none, so none can be named. */
+static int
+set_optional(const struct shca_nldev_call *call, unsigned int device, uint32_t port)
+{
+	const struct nlattr *named = call->attrs[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS];
+
+	if (call->nldev->options->port[device].kernel_abi < SHCA_KERNEL_6_1 ||
+		mnl_attr_get_payload_len(named) != 0)
+		return -EINVAL;
+	shca_nldev_put_handle(call->message, device);
+	mnl_attr_put_u32(call->message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	return 0;
+}
+
 int
 shca_nldev_stat_set_doit(struct shca_nldev_call *call)
 {
@@ -273,6 +288,8 @@ shca_nldev_stat_set_doit(struct shca_nldev_call *call)
 	int ret;
 
 	ret = find_port(call, &device, &port);
+	if (ret == 0 && mode == NULL && call->attrs[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS] != NULL)
+		return set_optional(call, device, port);
 	if (ret != 0 || mode == NULL || !is_of_qps(call))
 		return -EINVAL;
 	of = counters_of(call, device, port);

@@ -427,6 +427,30 @@ test_mode_of_nothing(void **state)
 	assert_int_equal(number_of(ask_one(one), RDMA_NLDEV_ATTR_PORT_INDEX), 1);
 }
 
+/** Optional counters, of which there are none, can be all turned off (rdma statistic unset link).
+ */
+static void
+test_optional_counters(void **state)
+{
+	struct nlmsghdr *one = request(NLDEV(STAT_SET), 0);
+	struct nlattr *table;
+
+	(void)state;
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_DEV_INDEX, 1);
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	table = mnl_attr_nest_start(one, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	mnl_attr_nest_end(one, table);
+	assert_int_equal(ask_one(one)->nlmsg_type, NLDEV(STAT_SET));
+	assert_int_equal(number_of(answer_at(0), RDMA_NLDEV_ATTR_PORT_INDEX), 1);
+	options.port[1].kernel_abi = SHCA_KERNEL_5_10;
+	assert_int_equal(error_of(one), -EINVAL);
+	options.port[1].kernel_abi = SHCA_KERNEL_6_1;
+	table = mnl_attr_nest_start(one, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_INDEX, 0);
+	mnl_attr_nest_end(one, table);
+	assert_int_equal(error_of(one), -EINVAL);
+}
+
 /** @return the attributes that Linux @p kernel tells of the system */
 static unsigned int
 nb_sys_attrs(enum shca_kernel kernel)
@@ -613,6 +637,7 @@ main(void)
 		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_status_of_counters),
 		cmocka_unit_test(test_mode_of_nothing),
+		cmocka_unit_test(test_optional_counters),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_privileged),
 		cmocka_unit_test(test_acknowledgements),
