@@ -243,6 +243,12 @@ shca_fds_end(int fd, bool is_async)
 }
 
 bool
+shca_fds_is_node(const struct shca_fd *entry)
+{
+	return entry->netlink == NULL && entry->bell == NULL && !entry->has_events;
+}
+
+bool
 shca_fds_is_rdma_cm(const struct shca_fd *entry)
 {
 	return entry->port == SHCA_NODE_RDMA_CM;
@@ -316,8 +322,7 @@ shca_fds_port(int fd)
 
 	if (entry == NULL)
 		return -1;
-	if (entry->netlink == NULL && entry->bell == NULL && !entry->has_events &&
-		is_same(fd, entry))
+	if (shca_fds_is_node(entry) && is_same(fd, entry))
 		port = (int)entry->port;
 	shca_fds_put(entry);
 	return port;

@@ -66,6 +66,8 @@ struct shca_fd *shca_fds_get(int fd);
 void shca_fds_put(struct shca_fd *entry);
 /** @return the file, or NULL when it belongs to another process or was closed at exit. */
 struct shca_file *shca_fds_file(const struct shca_fd *entry);
+/** @return whether the entry is a node's, and neither of events nor of a socket. */
+bool shca_fds_is_node(const struct shca_fd *entry);
 /** @return whether the node is that of connections (SHCA_NODE_RDMA_CM), and no device's. */
 bool shca_fds_is_rdma_cm(const struct shca_fd *entry);
 /** @return whether the node is one of a card that has a keeper, which knows it in any process. */

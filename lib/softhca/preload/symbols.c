@@ -439,7 +439,7 @@ ioctl(int fd, unsigned long request, ...)
 	if (_IOC_TYPE(request) != RDMA_IOCTL_MAGIC || (!shca_fds_has(fd) && !shca_route_adopt(fd)))
 		return NEXT(ioctl)(fd, request, arg);
 	entry = shca_fds_get(fd);
-	if (entry == NULL || shca_fds_is_rdma_cm(entry)) {
+	if (entry == NULL || !shca_fds_is_node(entry) || shca_fds_is_rdma_cm(entry)) {
 		shca_fds_put(entry);
 		return NEXT(ioctl)(fd, request, arg);
 	}

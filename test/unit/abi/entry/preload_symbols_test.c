@@ -390,6 +390,18 @@ test_access(void **state)
 	assert_int_equal(eaccess(path, R_OK), 0);
 }
 
+/** @return a descriptor of asynchronous events. */
+static int
+open_events(int node)
+{
+	struct frame frame;
+
+	frame_init(&frame, UVERBS_OBJECT_ASYNC_EVENT, UVERBS_METHOD_ASYNC_EVENT_ALLOC);
+	frame_handle(&frame, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, 0);
+	assert_int_equal(ioctl(node, RDMA_VERBS_IOCTL, &frame), 0);
+	return (int)frame.attrs[0].data;
+}
+
 /** A request of RDMA's on a descriptor of others, and other requests on a node's. */
 static void
 test_other_requests(void **state)
@@ -397,6 +409,7 @@ test_other_requests(void **state)
 	int node = open(PRELOAD_RIG_NODE, O_RDWR);
 	int other = open("/dev/null", O_RDWR);
 	int connections = open("/dev/infiniband/rdma_cm", O_RDWR);
+	int events, netlink;
 
 	(void)state;
 	assert_int_equal(preload_rig_get_context(connections), ENOTTY);
@@ -407,6 +420,13 @@ test_other_requests(void **state)
 	assert_int_equal(ioctl(node, FIOCLEX), 0);
 	assert_int_equal(fcntl(node, F_GETFD), FD_CLOEXEC);
 	assert_int_equal(preload_rig_get_context(node), 0);
+	/* Neither events nor netlink take commands (uverbs_main.c uverbs_async_event_fops). */
+	events = open_events(node);
+	assert_int_equal(preload_rig_get_context(events), ENOTTY);
+	close(events);
+	netlink = socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA);
+	assert_int_equal(preload_rig_get_context(netlink), ENOTTY);
+	close(netlink);
 	close(node);
 	close(other);
 }
