@@ -219,7 +219,8 @@ const struct shca_nldev_command shca_nldev_commands[RDMA_NLDEV_NUM_OPS] = {
 		shca_nldev_stat_get_doit, shca_nldev_stat_get_dump },
 	[RDMA_NLDEV_CMD_STAT_SET] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_SET, .doit = shca_nldev_stat_set_doit,
 		.is_privileged = true },
-	[RDMA_NLDEV_CMD_STAT_DEL] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_DEL, .doit = shca_nldev_stat_del_doit,
+	/* As the kernel, whose answer names what binds. */
+	[RDMA_NLDEV_CMD_STAT_DEL] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_SET, .doit = shca_nldev_stat_del_doit,
 		.is_privileged = true },
 	[RDMA_NLDEV_CMD_STAT_GET_STATUS] = { .doit_answers_as = RDMA_NLDEV_CMD_STAT_GET_STATUS,
 		.doit = shca_nldev_stat_status_doit },

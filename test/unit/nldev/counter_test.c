@@ -52,14 +52,16 @@ test_ports(void **state)
 	assert_int_equal(counter.port, 2);
 }
 
+/** @param arg gets the operation that answers, or a negative errno */
 static int
-take_error(void *arg, const void *bytes, size_t length)
+take_answer(void *arg, const void *bytes, size_t length)
 {
 	const struct nlmsghdr *message = bytes;
 	const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
 
 	(void)length;
-	*(int *)arg = message->nlmsg_type == NLMSG_ERROR ? error->error : 0;
+	*(int *)arg = message->nlmsg_type == NLMSG_ERROR ? error->error
+							 : RDMA_NL_GET_OP(message->nlmsg_type);
 	return 0;
 }
 
@@ -72,34 +74,40 @@ find_device(void *arg, unsigned int index)
 	return index == 0 ? the_device : NULL;
 }
 
-/** @return what the question for a counter at a port is answered with: 0 or a negative errno */
+/** Ask for a counter at a port. @param qpn to be unbound from it, 0: just ask
+ * @return the operation that answers, or a negative errno */
 static int
-ask(const struct shca_options *options, uint32_t port, uint32_t id)
+ask(const struct shca_options *options, uint32_t port, uint32_t id, uint32_t qpn)
 {
+	const int operation = qpn != 0 ? RDMA_NLDEV_CMD_STAT_DEL : RDMA_NLDEV_CMD_STAT_GET;
 	_Alignas(8) uint8_t bytes[128] = { 0 };
 	struct nlmsghdr *message = mnl_nlmsg_put_header(bytes);
 	int error = 1;
 	const struct shca_nldev nldev = { .options = options,
 		.dir = "/",
-		.send = take_error,
+		.send = take_answer,
 		.device = find_device,
 		.arg = &error };
 
-	message->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_STAT_GET);
+	message->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, operation);
 	message->nlmsg_flags = NLM_F_REQUEST;
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, 0);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, port);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_RES_QP);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, id);
+	if (qpn != 0)
+		mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_RES_LQPN, qpn);
 	assert_int_equal(shca_nldev_answer(&nldev, bytes, message->nlmsg_len), 0);
 	return error;
 }
 
-/** A counter is asked for at its port (nldev.c fill_res_counter_entry()). */
+/** A counter is asked for at its port (nldev.c fill_res_counter_entry()). What unbinds answers as
+ * what binds (nldev_stat_del_doit()). */
 static void
 test_port_of_one(void **state)
 {
 	struct rig *rig = *state;
+	const uint32_t qpn = make_qp(rig);
 	const struct shca_counter_port two = { rig->dev, 0, 2 };
 	struct shca_options options;
 	char error[128];
@@ -108,10 +116,12 @@ test_port_of_one(void **state)
 	shca_options_init(&options);
 	assert_int_equal(shca_options_add_port(&options, "switchdev=on", error, sizeof(error)), 0);
 	the_device = rig->dev;
-	assert_int_equal(shca_counter_bind_alloc(&two, make_qp(rig), &id), 0);
-	assert_int_equal(ask(&options, 2, id), 0);
-	assert_int_equal(ask(&options, 1, id), -EAGAIN);
-	assert_int_equal(ask(&options, 1, id + 1), -ENOENT);
+	assert_int_equal(shca_counter_bind_alloc(&two, qpn, &id), 0);
+	assert_int_equal(ask(&options, 2, id, 0), RDMA_NLDEV_CMD_STAT_GET);
+	assert_int_equal(ask(&options, 1, id, 0), -EAGAIN);
+	assert_int_equal(ask(&options, 1, id + 1, 0), -ENOENT);
+	assert_int_equal(ask(&options, 2, id, qpn), RDMA_NLDEV_CMD_STAT_SET);
+	assert_int_equal(ask(&options, 2, id, 0), -ENOENT);
 }
 
 /** The counter has to be there, and a queue pair at its port, which it is at from INIT on. */
