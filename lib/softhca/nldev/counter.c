@@ -214,7 +214,8 @@ shca_counter_bind(const struct shca_counter_port *of, uint32_t qpn, uint32_t id)
 	return ret;
 }
 
-/** As counters.c rdma_counter_bind_qpn_alloc(). A queue pair has a port from INIT on. */
+/** As counters.c rdma_counter_bind_qpn_alloc(), where -ENOMEM is all that can be told of a counter
+ * that was not bound. A queue pair has a port from INIT on. */
 int
 shca_counter_bind_alloc(const struct shca_counter_port *of, uint32_t qpn, uint32_t *id)
 {
@@ -232,7 +233,7 @@ shca_counter_bind_alloc(const struct shca_counter_port *of, uint32_t qpn, uint32
 	else if (qp->port != 0 && qp->port != of->port)
 		ret = -EINVAL;
 	else
-		ret = bind_qp(of, qp, &counter);
+		ret = bind_qp(of, qp, &counter) == 0 ? 0 : -ENOMEM;
 	if (ret == 0)
 		*id = counters.last = counter.id;
 	unlock();
