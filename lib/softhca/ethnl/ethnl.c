@@ -12,6 +12,7 @@
 #include "ethnl/call.h"
 #include "ethnl/dump.h"
 #include "ethnl/reply.h"
+#include "nldev/nlmsg.h"
 #include "nldev/owner.h"
 
 #define FLAGS_BASIC (ETHTOOL_FLAG_COMPACT_BITSETS | ETHTOOL_FLAG_OMIT_REPLY)
@@ -127,7 +128,7 @@ shca_ethnl_answer(const struct shca_ethnl *ethnl, const void *bytes, size_t leng
 	void *room;
 	int ret;
 
-	if (!mnl_nlmsg_ok(call.request, (int)length) ||
+	if (!shca_nlmsg_ok(call.request, (int)length) ||
 		call.request->nlmsg_len < SHCA_ETHNL_HEADER ||
 		call.request->nlmsg_len > SHCA_REPLY_MAX / 2 ||
 		call.request->nlmsg_type != ethnl->family ||

@@ -12,6 +12,7 @@
 #include "abi/core/caps.h"
 #include "nldev/call.h"
 #include "nldev/commands.h"
+#include "nldev/nlmsg.h"
 
 /** A datagram in the making. */
 struct datagram {
@@ -202,7 +203,7 @@ shca_nldev_answer(const struct shca_nldev *nldev, const void *bytes, size_t leng
 		return -ENOMEM;
 	datagram->nldev = nldev;
 	datagram->length = 0;
-	for (; ret == 0 && mnl_nlmsg_ok(request, left); request = mnl_nlmsg_next(request, &left)) {
+	for (; ret == 0 && shca_nlmsg_ok(request, left); request = mnl_nlmsg_next(request, &left)) {
 		bool dumped = false;
 		int error = 0;
 

@@ -14,6 +14,7 @@
 #include "ethnl/ethnl.h"
 #include "nldev/drvinfo.h"
 #include "nldev/nldev.h"
+#include "nldev/nlmsg.h"
 #include "nldev/owner.h"
 #include "preload/bell.h"
 #include "preload/kernel.h"
@@ -160,7 +161,7 @@ has_family(const void *bytes, size_t length, uint16_t *family)
 	const struct nlmsghdr *message = bytes;
 	int left = (int)length;
 
-	for (; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left)) {
+	for (; shca_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left)) {
 		if (message->nlmsg_type <= GENL_ID_CTRL)
 			continue;
 		*family = find_family();
@@ -182,7 +183,7 @@ shca_genl_request(struct shca_bell *bell, int fd, const void *bytes, size_t leng
 		return SHCA_NLDEV_KERNEL;
 	if (NLMSG_ALIGN(message->nlmsg_len) >= length)
 		return answer(&asking, family, message);
-	for (; ret == 0 && mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left))
+	for (; ret == 0 && shca_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left))
 		ret = answer_or_pass(&asking, family, message);
 	return ret;
 }

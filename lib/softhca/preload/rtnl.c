@@ -15,6 +15,7 @@
 
 #include "nldev/drvinfo.h"
 #include "nldev/nldev.h"
+#include "nldev/nlmsg.h"
 #include "nldev/owner.h"
 #include "preload/bell.h"
 #include "preload/kernel.h"
@@ -126,7 +127,7 @@ shca_rtnl_request(struct shca_bell *bell, int fd, const void *bytes, size_t leng
 	char netdev[IF_NAMESIZE];
 	struct sockaddr_nl self;
 
-	if (!mnl_nlmsg_ok(asking.request, (int)length) || asking.request->nlmsg_len < HEADER ||
+	if (!shca_nlmsg_ok(asking.request, (int)length) || asking.request->nlmsg_len < HEADER ||
 		NLMSG_ALIGN(asking.request->nlmsg_len) < length ||
 		asking.request->nlmsg_type != RTM_GETLINK ||
 		(asking.request->nlmsg_flags & NLM_F_REQUEST) == 0 ||

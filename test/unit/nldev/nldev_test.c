@@ -610,6 +610,24 @@ test_damage(void **state)
 	assert_int_equal(ask_one(one)->nlmsg_type, NLDEV(SYS_GET));
 }
 
+/** A message that says to be longer than the datagram ends it, also one whose length is no int or
+ * becomes 0 when aligned: libmnl's mnl_nlmsg_ok() takes these. */
+static void
+test_damaged_lengths(void **state)
+{
+	static const uint32_t lengths[] = { 0, 1, 15, 17, INT32_MAX, UINT32_C(1) << 31,
+		UINT32_MAX - 1024, UINT32_MAX - 2, UINT32_MAX };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		struct nlmsghdr *one = request(NLDEV(SYS_GET), 0);
+
+		one->nlmsg_len = lengths[i];
+		assert_int_equal(ask(one, sizeof(*one)), 0);
+		assert_int_equal(sent.nb, 0);
+	}
+}
+
 /** Linux asks for the privilege before it looks at the attributes. */
 static void
 test_privileged(void **state)
@@ -642,6 +660,7 @@ main(void)
 		cmocka_unit_test(test_privileged),
 		cmocka_unit_test(test_acknowledgements),
 		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_damaged_lengths),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

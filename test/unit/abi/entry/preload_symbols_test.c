@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/rdma_user_cm.h>
 
@@ -587,6 +588,35 @@ test_answers_in_pieces(void **state)
 	close(fd);
 }
 
+/** What says to be longer than the datagram is taken and not answered (af_netlink.c
+ * netlink_rcv_skb()), on all sockets that are looked at. */
+static void
+test_damaged_lengths(void **state)
+{
+	static const uint32_t lengths[] = { 0, 17, UINT32_C(1) << 31, UINT32_MAX - 1024,
+		UINT32_MAX - 2, UINT32_MAX };
+	static const struct {
+		int protocol;
+		uint16_t type;
+	} sockets[] = { { NETLINK_RDMA, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_SYS_GET) },
+		{ NETLINK_ROUTE, RTM_GETLINK }, { NETLINK_GENERIC, UINT16_MAX } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++) {
+		const int fd = socket(AF_NETLINK, SOCK_RAW, sockets[i].protocol);
+
+		for (size_t j = 0; j < sizeof(lengths) / sizeof(lengths[0]); j++) {
+			struct nlmsghdr message = { .nlmsg_len = lengths[j],
+				.nlmsg_type = sockets[i].type,
+				.nlmsg_flags = NLM_F_REQUEST };
+
+			assert_int_equal(send(fd, &message, sizeof(message), 0), sizeof(message));
+			REFUSED(recv(fd, &message, sizeof(message), MSG_DONTWAIT), EAGAIN);
+		}
+		close(fd);
+	}
+}
+
 /** Memory that is not there, which a compiler must not know. */
 static void *
 nowhere(size_t which)
@@ -674,6 +704,7 @@ main(void)
 		cmocka_unit_test(test_writing_pieces),
 		cmocka_unit_test(test_requests_in_pieces),
 		cmocka_unit_test(test_answers_in_pieces),
+		cmocka_unit_test(test_damaged_lengths),
 		cmocka_unit_test(test_messages_nowhere),
 		cmocka_unit_test(test_status_nowhere),
 	};
