@@ -182,7 +182,9 @@ run(struct datagram *datagram, const struct nlmsghdr *request, bool *dumped)
 		return -EINVAL;
 	if (shca_nldev_commands[op].is_privileged && !shca_caps_has(CAP_NET_ADMIN))
 		return -EPERM;
-	if (mnl_attr_parse(request, 0, take_attr, &call) < 0)
+	/* Not mnl_attr_parse(), which reads on to where the next message begins. */
+	if (mnl_attr_parse_payload(mnl_nlmsg_get_payload(request),
+		    mnl_nlmsg_get_payload_len(request), take_attr, &call) < 0)
 		return -EINVAL;
 	*dumped = (request->nlmsg_flags & NLM_F_DUMP) != 0;
 	ret = run_either(datagram, &call, *dumped);

@@ -626,6 +626,14 @@ test_damaged_lengths(void **state)
 		assert_int_equal(ask(one, sizeof(*one)), 0);
 		assert_int_equal(sent.nb, 0);
 	}
+	/* What is behind the message is not of its last attribute, though that is aligned. */
+	for (uint32_t cut = 0; cut < 4; cut++) {
+		struct nlmsghdr *one = request(NLDEV(GET), 0);
+
+		mnl_attr_put_u32(one, RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+		one->nlmsg_len -= cut;
+		assert_int_equal(ask_one(one)->nlmsg_type, cut == 0 ? NLDEV(GET) : NLMSG_ERROR);
+	}
 }
 
 /** Linux asks for the privilege before it looks at the attributes. */
