@@ -32,7 +32,7 @@ def ping(namespace, count=5, **how):
 
 
 class Exchange:
-    """A UDP socket on either side; ask() sends from the wire peer and is true when answered."""
+    """A UDP socket on either side; ask() sends from the wire peer and is true when answered, within `patience` seconds."""
 
     def __init__(self, peer_side, kernel_side, port):
         with kernel_side.entered():
@@ -41,10 +41,10 @@ class Exchange:
         with peer_side.entered():
             self.client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             self.client.connect((KERNEL, port))
-        self.server.settimeout(1)
-        self.client.settimeout(1)
 
-    def ask(self, text):
+    def ask(self, text, patience=PATIENCE):
+        self.server.settimeout(patience)
+        self.client.settimeout(patience)
         self.client.send(text)
         try:
             question, who = self.server.recvfrom(2048)
@@ -97,7 +97,7 @@ def test_udp_exchange_sniffed_taken_given_back(namespace):
         pmd.cmd(f"flow destroy 0 rule {rule}")
         rule = pmd.flow("ingress priority 0 pattern eth / ipv4 / udp dst is 53 / end"
                         " actions queue index 1 / end")
-        assert not dns.ask(b"three") and other.ask(b"three")
+        assert not dns.ask(b"three", patience=1) and other.ask(b"three")
         pmd.wait_stats(lambda s: s["RX-packets"] == 11)
         pmd.cmd(f"flow destroy 0 rule {rule}")
         assert dns.ask(b"four") and other.ask(b"four")
