@@ -104,7 +104,12 @@ class Namespace:
             self.run("ip", "link", "set", "dev", ifname, "address", mac)
         if address:
             self.run("ip", "addr", "add", address, "dev", ifname)
-        self.run("ip", "link", "set", "dev", ifname, "up")
+        self.set_up(ifname)
+
+    def set_up(self, ifname):
+        """Bring a netdev up. Linux asks for neighbours there for a minute, not for three seconds: what waits for an address that
+        comes later would be dropped."""
+        self.run("sh", "-c", f"echo 60 > /proc/sys/net/ipv4/neigh/{ifname}/mcast_solicit; ip link set dev {ifname} up")
 
     @contextlib.contextmanager
     def entered(self):

@@ -125,5 +125,5 @@ def switch_between_two_hosts(directory, **config):
             stack.enter_context(hosts[-1].space)
             space.run("ip", "link", "set", wire, "netns", hosts[-1].space.name)
             hosts[-1].space.run("ip", "addr", "add", hosts[-1].address + "/24", "dev", wire)
-            hosts[-1].space.run("ip", "link", "set", wire, "up")
+            hosts[-1].space.set_up(wire)
         yield switch, *hosts
