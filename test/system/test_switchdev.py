@@ -10,7 +10,7 @@ import pytest
 
 from harness import ctl, frames, host
 from harness.cable import Cable
-from harness.patience import PATIENCE
+from harness.patience import PATIENCE, until
 from harness.program import run_on_softhca
 from harness.testpmd import Testpmd
 
@@ -93,7 +93,7 @@ def test_forwarding_between_representor_and_uplink_connects_the_function(rig):
     pmd.cmd("start")
     peer.send(*[to(FIRST)] * 7)
     until_received(pmd, [0, 0, 7, 0])
-    assert ctl.stats(pmd, 1)["rx_steered"] == 7
+    until(lambda: ctl.stats(pmd, 1)["rx_steered"] == 7)
     assert peer.receive(0.1) is None
 
 
