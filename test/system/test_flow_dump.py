@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """flow dump: the tables in their order, each rule where the device has it, one rule alone."""
 import re
-import time
 
 import pytest
+from harness.patience import until
 from harness.testpmd import Testpmd
 
 RULES = [
@@ -80,15 +80,6 @@ def test_many_destinations(pmd):
     assert f"(FWD) to (TIR: queues {queues} by ipv4, TIR: queue 3)" in line
 
 
-def settled_count(pmd, rule):
-    """When the forwarding has stopped, packets may still be on the wire: two queries must agree."""
-    before, now = None, pmd.query_count(rule)
-    while now != before:
-        time.sleep(0.2)
-        before, now = now, pmd.query_count(rule)
-    return now
-
-
 def test_counters_are_those_of_a_query(pmd):
     """A loop brings back what is sent: testpmd's own packets, UDP from port 9 to port 9."""
     rule = pmd.flow("ingress priority 3 pattern eth / ipv4 / udp dst is 9 / end actions queue index 2 /"
@@ -97,6 +88,8 @@ def test_counters_are_those_of_a_query(pmd):
     pmd.cmd("start tx_first 1")
     pmd.wait_stats(lambda stats: stats["RX-packets"] >= 32)
     pmd.cmd("stop")
-    hits, size = settled_count(pmd, rule)
+    # All come back, and nothing was sent before the rule was there.
+    sent = pmd.stats()["TX-packets"]
+    hits, size = until(lambda: (lambda count: count if count[0] == sent else None)(pmd.query_count(rule)))
     assert hits >= 32
     assert f" packets:{hits} bytes:{size}" in pmd.cmd(f"flow dump 0 rule {rule}")

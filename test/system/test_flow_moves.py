@@ -40,7 +40,8 @@ class Traffic:
         finally:
             sender.join()
             self.sent += FRAMES
-            self.pmd.wait_stats(lambda _: self.queue(1) == self.sent)
+            # testpmd may have polled queue 1 again, and queue 0 not yet.
+            self.pmd.wait_stats(lambda _: self.queue(1) == self.sent and self.queue(0) >= self.sent)
 
     def send(self):
         for _ in range(FRAMES // 20):
