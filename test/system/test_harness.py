@@ -4,7 +4,7 @@ import pytest
 
 from harness import frames, pcapfile
 from harness.terminal import Terminal, torn_pattern
-from harness.testpmd import PROMPT, parse_verbose
+from harness.testpmd import PROMPT, Testpmd, parse_verbose
 
 # The key and the first vector of Microsoft's "Verifying the RSS hash calculation".
 KEY = bytes.fromhex("6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa")
@@ -45,6 +45,18 @@ def test_verbose_parser():
     packet, = parse_verbose(text)
     assert (packet["queue"], packet["hash"], packet["mark"], packet["tci"]) == (2, 0xABC, 7, 0x64)
     assert packet["flags"] == {"RSS_HASH", "FDIR_ID"} and packet["hw_ptype"] == "L2_ETHER L3_IPV4"
+
+
+def test_a_packet_is_shown_with_its_flags():
+    """They are in a line of their own, between which testpmd may lose its CPU."""
+    pmd = Testpmd.__new__(Testpmd)
+    pmd.terminal = Terminal(["sh", "-c", "printf 'port 0/queue 2: received 1 packets\\n  src=02:00:00:00:00:99 - dst=02:00:00:00:00:10\\n'; "
+                             "sleep 0.5; printf '  ol_flags: RTE_MBUF_F_RX_RSS_HASH \\n'; sleep 1"])
+    try:
+        packet, = pmd.wait_received(1, 0)
+        assert packet["flags"] == {"RSS_HASH"}
+    finally:
+        pmd.terminal.close()
 
 
 @pytest.mark.parametrize("printed,text", [

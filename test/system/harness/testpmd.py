@@ -240,9 +240,9 @@ class Testpmd:
         return len(self.terminal.text)
 
     def wait_received(self, count, start, quiet=PATIENCE):
-        """Read until `count` packets were printed since `start`."""
+        """Read until `count` packets were printed since `start`, each with its flags, which are in a line of their own."""
         packets = self.received(start)
-        while len(packets) < count:
+        while len(packets) < count or not packets[count - 1]["flags"]:
             if not self.terminal.read_some(quiet):
                 raise AssertionError(f"{len(packets)} of {count} packets were shown:\n"
                                      + self.terminal.text[start:][-3000:])
