@@ -204,7 +204,7 @@ def test_what_is_sent(tmp_path):
 
 
 def test_server_takes_a_flow_label(tmp_path):
-    """And from who does write it, the server takes it: frames of a capture."""
+    """And from who does write it, the server takes it: frames of a capture, which waits for receive WQEs."""
     frame = (bytes.fromhex("020000000010020000000020") + b"\x86\xdd" + bytes([0x60, 0, 0, 77]) + (70).to_bytes(2, "big") +
              b"\x3b\x40" + bytes.fromhex("20010db8000000000000000000000002" "20010db8000000000000000000000001") + bytes(70))
     header = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
@@ -212,7 +212,7 @@ def test_server_takes_a_flow_label(tmp_path):
     (tmp_path / "in").write_bytes(header + record * 16)
     status, text = run_on_softhca([BW, "-d", "mlx5_0", "-F", "-Z", "-s", "128", "-n", "16", "-B", SERVER_MAC, "-E",
                                    CLIENT_MAC, *IPV6, "--flow_label=77"],
-                                  [f"wire=pcap:{tmp_path}/in:,delay=500,mac={SERVER_MAC}"])
+                                  [f"wire=pcap:{tmp_path}/in:,delay=500,pace=0,mac={SERVER_MAC}"])
     assert status == 0 and iterations(text) == 16, text
 
 
