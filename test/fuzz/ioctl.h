@@ -102,5 +102,7 @@ void requests_method(void);
 void requests_command(void);
 /** Any command by the way of write(2). */
 void requests_write(void);
+/** A question to RDMA netlink about the device and what is on it. */
+void requests_nldev(void);
 
 #endif /* FUZZ_IOCTL_H */

@@ -2,8 +2,8 @@
 /*
  * Requests to the uverbs node from bytes: every method and every command, with attributes that
  * follow their rows or do not, objects made, used and destroyed in any order, contexts that come
- * and go. The device steps in between. At the end the files are closed with whatever is left, and
- * nothing may be: no queue, no rule, no descriptor, no memory.
+ * and go. The device steps in between, and RDMA netlink is asked. At the end the files are closed
+ * with whatever is left, and nothing may be: no queue, no rule, no descriptor, no memory.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -173,7 +173,7 @@ static void (*const operations[])(void) = {
 	requests_method,
 	requests_command,
 	requests_command,
-	requests_command,
+	requests_nldev,
 	requests_uar,
 	requests_pd,
 	step,
