@@ -29,10 +29,24 @@
 /** Given to processes that attach: it becomes readable when this process ends. -1: none. */
 static int pidfd = -1;
 
+/** Give a descriptor of its own: nobody holds the port any more when the answer is sent. */
+static int
+give_copy(struct mdv_mp_fds *give, int fd)
+{
+	const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	if (copy < 0)
+		return -errno;
+	give->fds[give->nb++] = copy;
+	return 0;
+}
+
 static int
 attach(struct mdv_port *port, struct mdv_mp_message *message,
 	__rte_unused const struct mdv_mp_fds *got, struct mdv_mp_fds *give)
 {
+	int ret;
+
 	if (message->layout != mdv_secondary_layout())
 		return -EPROTO;
 	if (!port->device.shares_rings)
@@ -44,11 +58,12 @@ attach(struct mdv_port *port, struct mdv_mp_message *message,
 			message->port_id);
 		return -ENOTSUP;
 	}
-	port->primary.nb_attached++;
-	give->fds[give->nb++] = port->device.ctx->cmd_fd;
-	if (pidfd >= 0)
-		give->fds[give->nb++] = pidfd;
-	return 0;
+	ret = give_copy(give, port->device.ctx->cmd_fd);
+	if (ret == 0 && pidfd >= 0)
+		ret = give_copy(give, pidfd);
+	if (ret == 0)
+		port->primary.nb_attached++;
+	return ret;
 }
 
 static int
@@ -164,21 +179,19 @@ recreate_tx(struct mdv_port *port, struct mdv_mp_message *message,
 {
 	const uint16_t idx = message->queue.idx;
 	struct mdv_txq *txq = served_txq(port, idx);
-	int fd, ret;
+	int ret;
 
 	if (txq == NULL || port->dev->data->tx_queue_state[idx] != RTE_ETH_QUEUE_STATE_STARTED)
 		return -EBUSY;
 	/* A repeated request: the first has recreated it and told of that. */
 	if (!txq->ring.broken)
 		return 0;
-	fd = fcntl(port->device.ctx->cmd_fd, F_DUPFD_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
+	ret = give_copy(give, port->device.ctx->cmd_fd);
+	if (ret != 0)
+		return ret;
 	ret = mdv_recover_tx_now(txq);
-	if (ret == 0)
-		give->fds[give->nb++] = fd;
-	else
-		close(fd);
+	if (ret != 0)
+		close(give->fds[--give->nb]);
 	return ret;
 }
 

@@ -95,11 +95,14 @@ answer(struct mdv_mp_message *message, const struct mdv_mp_fds *got, const char 
 {
 	struct mdv_mp_fds give = { .nb = 0 };
 	struct rte_mp_msg msg;
+	int ret;
 
 	message->result = is_repeated(message) ? 0 : listener.handle(message, got, &give);
 	close_fds(got->fds, got->nb);
 	pack(&msg, message, &give);
-	return rte_mp_reply(&msg, peer);
+	ret = rte_mp_reply(&msg, peer);
+	close_fds(give.fds, give.nb);
+	return ret;
 }
 
 static MDV_COMPAT_THREAD_RET

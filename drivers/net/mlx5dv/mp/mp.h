@@ -64,7 +64,7 @@ struct mdv_mp_fds {
  * Handle a message of another process.
  * @param[in,out] message in the end the answer, except for its result
  * @param got descriptors, closed by the caller
- * @param[out] give descriptors of the answer; the callee keeps them
+ * @param[out] give descriptors of the answer, closed by the caller when it has been sent
  * @return result: 0 or a negative errno
  */
 typedef int (*mdv_mp_handle_t)(

@@ -206,14 +206,24 @@ port_free(void **state)
 	return 0;
 }
 
+static void
+close_given(struct mdv_mp_fds *give)
+{
+	while (give->nb != 0)
+		close(give->fds[--give->nb]);
+}
+
 static int
 ask(struct mdv_mp_message message, struct mdv_mp_fds *give)
 {
 	const struct mdv_mp_fds none = { .nb = 0 };
 	struct mdv_mp_fds unused = { .nb = 0 };
+	int ret;
 
 	message.port_id = rig.data.port_id;
-	return seen.ask(&message, &none, give != NULL ? give : &unused);
+	ret = seen.ask(&message, &none, give != NULL ? give : &unused);
+	close_given(&unused);
+	return ret;
 }
 
 static int
@@ -239,10 +249,13 @@ who_attaches_gets_the_device_and_sees_the_end(void **state)
 	(void)state;
 	assert_int_equal(attach(&give), 0);
 	assert_int_equal(give.nb, 2);
-	assert_int_equal(give.fds[0], cmd_fd);
+	/* Its own, so that the port may be closed before the answer is sent. */
+	assert_int_not_equal(give.fds[0], cmd_fd);
+	assert_true(is_same(give.fds[0], cmd_fd));
 	/* Readable as soon as this process has ended. */
 	end = (struct pollfd){ .fd = give.fds[1], .events = POLLIN };
 	assert_int_equal(poll(&end, 1, 0), 0);
+	close_given(&give);
 	assert_int_equal(rig.port.primary.nb_attached, 1);
 	assert_int_equal(attach(NULL), 0);
 	assert_int_equal(rig.port.primary.nb_attached, 2);

@@ -45,6 +45,7 @@ static struct {
 	unsigned int nb_pauses, nb_sent;
 	struct mdv_mp_message handled;
 	struct mdv_mp_fds got;
+	int given;
 	int result; /* of the handler */
 } far;
 
@@ -150,7 +151,7 @@ handle(struct mdv_mp_message *message, const struct mdv_mp_fds *got, struct mdv_
 	far.got = *got;
 	message->layout = 4711;
 	give->nb = 1;
-	give->fds[0] = STDERR_FILENO;
+	give->fds[0] = far.given = dup(STDERR_FILENO);
 	return far.result;
 }
 
@@ -246,7 +247,7 @@ a_message_is_handled_and_answered(void **state)
 		assert_int_equal(answer.port_id, 9);
 		assert_int_equal(answer.layout, 4711);
 		assert_int_equal(far.replied.num_fds, 1);
-		assert_int_equal(far.replied.fds[0], STDERR_FILENO);
+		assert_int_equal(far.replied.fds[0], far.given);
 	}
 }
 
