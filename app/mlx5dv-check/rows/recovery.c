@@ -17,7 +17,7 @@
 #define SLOT_BYTES 2048u
 #define NB_FRAMES  256u
 #define FRAME      1514 /* too long to be copied into a work request */
-#define RATE_MBPS  20   /* 150 ms until the last has left */
+#define RATE_MBPS  4    /* 780 ms until the last has left: the check may stand still for a while */
 #define NB_FIRST   4    /* have come before the memory goes */
 #define NB_AFTER   1000
 
