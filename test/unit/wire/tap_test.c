@@ -21,6 +21,8 @@
 #include <linux/sockios.h>
 #include "wire/tap.h"
 
+#define NB_LOOKS 5000 /* 10 s or more: machines stand still for seconds */
+
 static char name[IFNAMSIZ];
 static struct shca_wire_conf conf = { .arg = name, .fd = -1 };
 static int own_namespace = -1; /* while there is another one, too */
@@ -72,13 +74,14 @@ is_test_frame(const uint8_t *bytes, uint32_t length, uint32_t number, uint32_t e
 	return length == expected_length && memcmp(bytes, expected, length) == 0;
 }
 
-/** The kernel has traffic of its own on the netdev (IPv6): look for ours among it. */
+/** The kernel has traffic of its own on the netdev (IPv6): look for ours among it.
+ * @param nb_looks every 2 ms */
 static bool
-wire_receives(struct shca_wire *wire, uint32_t number, uint32_t length)
+wire_receives(struct shca_wire *wire, uint32_t number, uint32_t length, unsigned int nb_looks)
 {
 	struct shca_frame frames[8];
 
-	for (int i = 0; i < 100; i++) {
+	for (unsigned int i = 0; i < nb_looks; i++) {
 		unsigned int nb = wire->ops->rx(wire, frames, 8);
 
 		for (unsigned int f = 0; f < nb; f++)
@@ -94,7 +97,7 @@ socket_receives(int fd, uint32_t number, uint32_t length)
 {
 	uint8_t bytes[2048];
 
-	for (int i = 0; i < 100; i++) {
+	for (unsigned int i = 0; i < NB_LOOKS; i++) {
 		ssize_t got;
 
 		while ((got = recv(fd, bytes, sizeof(bytes), 0)) >= 0)
@@ -116,7 +119,7 @@ exchange(struct shca_wire *wire, uint32_t length)
 	assert_true(socket_receives(fd, 1, length));
 	frame = test_frame(bytes, 2, length);
 	assert_int_equal(send(fd, frame.bytes, length, 0), length);
-	assert_true(wire_receives(wire, 2, length));
+	assert_true(wire_receives(wire, 2, length, NB_LOOKS));
 	close(fd);
 }
 
@@ -168,7 +171,7 @@ test_descriptor_of_the_runner(void **state)
 	fd = packet_socket();
 	assert_int_equal(send(fd, frame.bytes, 64, 0), 64);
 	wire = open_wire("tap", &inherited);
-	assert_false(wire_receives(wire, 9, 64));
+	assert_false(wire_receives(wire, 9, 64, 100));
 	exchange(wire, 64);
 	wire->ops->close(wire);
 	/* Still the runner's. */

@@ -41,7 +41,7 @@ remove_dir(void **state)
 static bool
 receive(struct shca_wire *wire, struct shca_frame *frame)
 {
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 2000; i++) {
 		struct pollfd poll_fd = { .fd = wire->ops->fd(wire), .events = POLLIN };
 
 		if (wire->ops->rx(wire, frame, 1) == 1)
@@ -56,7 +56,7 @@ wait_peer(struct shca_wire *wire, bool up)
 {
 	struct shca_frame frame;
 
-	for (int i = 0; i < 200 && shca_unix_has_peer(wire) != up; i++) {
+	for (int i = 0; i < 4000 && shca_unix_has_peer(wire) != up; i++) {
 		wire->ops->rx(wire, &frame, 1);
 		usleep(5000);
 	}
@@ -257,7 +257,7 @@ come_and_go_from(const char *from)
 	assert_int_equal(access(socket_path, F_OK), -1);
 	assert_true(wait_peer(b, false));
 	/* It listens where the other did. */
-	for (int i = 0; i < 200 && access(socket_path, F_OK) != 0; i++) {
+	for (int i = 0; i < 4000 && access(socket_path, F_OK) != 0; i++) {
 		assert_int_equal(b->ops->rx(b, &frame, 1), 0);
 		usleep(5000);
 	}

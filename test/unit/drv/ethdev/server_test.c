@@ -89,10 +89,10 @@ is_held(void)
 	struct timespec until;
 	pthread_t thread;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += 5;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += 60;
 	assert_int_equal(pthread_create(&thread, NULL, hold, NULL), 0);
-	if (pthread_timedjoin_np(thread, NULL, &until) == 0)
+	if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0)
 		return false;
 	pthread_detach(thread);
 	return true;

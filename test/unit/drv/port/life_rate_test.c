@@ -38,7 +38,7 @@ send_paced(uint16_t port_id, uint64_t ticks[NB_PACED])
 		pkts[i] = port_rig_packet(1, PACED_LEN);
 	assert_int_equal(rte_eth_read_clock(port_id, &start), 0);
 	assert_int_equal(rte_eth_tx_burst(port_id, 0, pkts, NB_PACED), NB_PACED);
-	for (polls = 0; nb_got < NB_PACED && polls < 4 * NB_POLLS; polls++) {
+	for (polls = 0; nb_got < NB_PACED && polls < NB_POLLS; polls++) {
 		if (rte_eth_rx_burst(port_id, 0, &got, 1) == 0)
 			continue;
 		ticks[nb_got++] =
