@@ -214,7 +214,7 @@ def test_a_killed_program_leaves_nothing(tmp_path):
                 goes.cmd("set fwd txonly")
                 goes.cmd("start")
                 before = stats(card)["tx_frames"]
-                cable.receive_all(seconds=0)
+                cable.receive_all(count=1000, seconds=0)
                 until(lambda sent=before: stats(card)["tx_frames"] > sent)
                 assert objects(card)["ctx"] == left["ctx"] + 1
                 os.kill(pid_of_testpmd(goes), signal.SIGKILL)
