@@ -148,6 +148,7 @@ look(struct check *check, struct doomed *doomed)
 static enum check_result
 lose_memory(struct check *check, struct doomed *doomed)
 {
+	unsigned int nb_before;
 	uint64_t end;
 
 	if (queue_frames(check, doomed) != 0)
@@ -161,6 +162,11 @@ lose_memory(struct check *check, struct doomed *doomed)
 	end = check_wait_end(check);
 	while (!look(check, doomed) && check_wait_on(end))
 		;
+	/* Those that have come and are errors, too, may still wait behind others. */
+	do {
+		nb_before = doomed->nb_came;
+		(void)look(check, doomed);
+	} while (doomed->nb_came != nb_before);
 	if (doomed->nb_came == NB_FRAMES)
 		return check_absent(check, "the driver keeps memory that the EAL has given up");
 	if (doomed->nb_came + doomed->errors < NB_FRAMES)
