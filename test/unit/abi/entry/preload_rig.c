@@ -78,3 +78,12 @@ preload_rig_run_child(int (*child)(int fd), int fd)
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status);
 }
+
+void *
+preload_rig_nowhere(unsigned int which)
+{
+	void *volatile pointers[PRELOAD_RIG_NB_NOWHERE] = { NULL, (void *)(uintptr_t)1,
+		(void *)(UINTPTR_MAX - 4095) };
+
+	return pointers[which];
+}

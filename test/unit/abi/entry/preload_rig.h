@@ -13,6 +13,14 @@
 /** A second GET_CONTEXT is refused with this: the file is open and has its context. */
 #define PRELOAD_RIG_HAS_CONTEXT EINVAL
 
+/** A call fails with this errno. */
+#define PRELOAD_RIG_REFUSED(call, wanted)                                                          \
+	do {                                                                                       \
+		errno = 0;                                                                         \
+		assert_int_equal(call, -1);                                                        \
+		assert_int_equal(errno, wanted);                                                   \
+	} while (0)
+
 /** A runner's directory. */
 extern char preload_rig_dir[];
 
@@ -25,5 +33,8 @@ int preload_rig_tear_down(void **state);
 int preload_rig_get_context(int fd);
 /** @return what @p child returns in a child process, which then ends by exit(). */
 int preload_rig_run_child(int (*child)(int fd), int fd);
+/** @return memory that is not there, which a compiler must not know. */
+void *preload_rig_nowhere(unsigned int which);
+#define PRELOAD_RIG_NB_NOWHERE 3
 
 #endif /* TEST_PRELOAD_RIG_H */
