@@ -419,6 +419,9 @@ mdv_rxq_create(struct mdv_port *port, uint16_t idx)
 		if (ret != 0)
 			return ret;
 	}
+	/* The port may have fewer than at the set-up. Described segments stay: there is no mempool
+	 * to use in their place. */
+	rxq->conf.offloads &= RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
 	ret = offloads_setup(rxq);
 	ret = ret != 0 ? ret : segs_of(rxq, port->mtu, &rxq->ring.log2_segs);
 	/* mdv_rx_strides_choose() has found that it can be. */

@@ -369,9 +369,11 @@ a_queue_that_is_set_up_again_goes_on_counting(void **state)
 static void
 objects_follow_the_port(void **state)
 {
-	struct mdv_rxq *rxq = setup(1, 128, RTE_ETH_RX_OFFLOAD_SCATTER);
+	struct mdv_rxq *rxq;
 
 	(void)state;
+	rig.data.dev_conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_SCATTER;
+	rxq = setup(1, 128, 0);
 	rig.port.mtu = 4000;
 	assert_int_equal(mdv_rxq_create(&rig.port, 1), 0);
 	trace_check("create 1 2; ");
@@ -391,11 +393,12 @@ objects_follow_the_port(void **state)
 	mdv_rxq_destroy(&rig.port, 0);
 	mdv_rxq_destroy(&rig.port, NB_QUEUES);
 	trace_check("");
-	rxq->conf.offloads = 0;
+	/* The port was configured again since, and the queue stayed. */
+	rig.data.dev_conf.rxmode.offloads = 0;
 	rig.port.mtu = 4000;
 	assert_int_equal(mdv_rxq_create(&rig.port, 1), -EINVAL);
+	assert_int_equal(rxq->conf.offloads, 0);
 	trace_check("");
-	/* The port was configured again since, and the queue stayed. */
 	rig.data.dev_conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_SCATTER;
 	assert_int_equal(mdv_rxq_create(&rig.port, 1), 0);
 	mdv_rxq_destroy(&rig.port, 1);
