@@ -169,8 +169,7 @@ rearm_value(uint16_t port_id, uint16_t data_off)
 	return rearm;
 }
 
-/** Set where packets go: the mbufs of one mempool, or of those of the segments that are described.
- */
+/** Set where packets go: the mbufs of one mempool, or of those of the segments described. */
 static int
 buffers_setup(struct mdv_rxq *rxq, struct rte_mempool *pool, unsigned int socket)
 {
@@ -307,8 +306,7 @@ setup_running(struct mdv_rxq *rxq)
 	return mdv_rxq_ring_create(rxq);
 }
 
-/** Add the port's offloads, which ethdev removes from its queues' offloads; a port may be
- * configured again, for queues that stay as they are. */
+/** Add the port's offloads, which ethdev removes from its queues' offloads. */
 static int
 offloads_setup(struct mdv_rxq *rxq)
 {
@@ -419,8 +417,7 @@ mdv_rxq_create(struct mdv_port *port, uint16_t idx)
 		if (ret != 0)
 			return ret;
 	}
-	/* The port may have fewer than at the set-up. Described segments stay: there is no mempool
-	 * to use in their place. */
+	/* All are as the port's are now, but segments, which are in the place of a mempool. */
 	rxq->conf.offloads &= RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
 	ret = offloads_setup(rxq);
 	ret = ret != 0 ? ret : segs_of(rxq, port->mtu, &rxq->ring.log2_segs);
@@ -516,8 +513,8 @@ mdv_rxq_set_vlan_strip(struct mdv_port *port, uint16_t idx, bool on)
 	if (on)
 		enable_runtime_opt(rxq, MDV_RX_RUNTIME_VLAN);
 	rxq->vlan_strip = on;
-	/* The WQ of a stopped queue is modified when it starts. */
-	ret = rxq->ready ? mdv_rxq_ring_strip(rxq, true) : 0;
+	/* The WQ of a stopped queue is modified when it starts; what outlived a stop goes. */
+	ret = rxq->ready && port->started ? mdv_rxq_ring_strip(rxq, true) : 0;
 	if (ret != 0)
 		rxq->vlan_strip = !on;
 	mdv_queue_list_unlock_objects(&port->queues);

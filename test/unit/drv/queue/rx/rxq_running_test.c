@@ -417,7 +417,13 @@ tags_are_stripped_at_once_where_it_runs(void **state)
 	assert_true(rxq->vlan_strip);
 	assert_int_equal(rxq->ring.runtime_opts, MDV_RX_RUNTIME_VLAN);
 	trace_check("");
+	/* A WQ that firmware did not destroy when the port stopped: the start makes a new one. */
 	rxq->ready = true;
+	assert_int_equal(mdv_rxq_set_vlan_strip(&rig.port, 1, false), 0);
+	assert_false(rxq->vlan_strip);
+	assert_int_equal(mdv_rxq_set_vlan_strip(&rig.port, 1, true), 0);
+	trace_check("");
+	rig.port.started = true;
 	assert_int_equal(mdv_rxq_set_vlan_strip(&rig.port, 1, false), 0);
 	assert_false(rxq->vlan_strip);
 	/* Packets with a tag may still be there. */
@@ -455,6 +461,7 @@ tags_are_looked_for_on_a_ring_that_comes_meanwhile(void **state)
 	struct mdv_rxq *rxq = setup(1, 128, 0);
 
 	(void)state;
+	rig.port.started = true;
 	rxq->ready = true;
 	recreated = rxq;
 	assert_int_equal(mdv_rxq_set_vlan_strip(&rig.port, 1, true), 0);
