@@ -22,7 +22,7 @@ static bool
 may_be_another(uint32_t speed)
 {
 	return speed == RTE_ETH_SPEED_NUM_2_5G || speed == RTE_ETH_SPEED_NUM_40G ||
-		(speed != 0 && speed % LANE_MAX_MBPS == 0);
+		speed % LANE_MAX_MBPS == 0;
 }
 
 /** @return whether it reports @p speed for the netdev's. */
@@ -34,8 +34,9 @@ is_for(uint32_t speed, uint32_t netdev_speed)
 		return netdev_speed == RTE_ETH_SPEED_NUM_1G ||
 			netdev_speed == RTE_ETH_SPEED_NUM_100M;
 	/* mlx5_ib has 4X QDR for each mode that its table lacks, and mlx5e's table has more modes:
-	 * 400 Gbit/s over eight lanes, those of newer cards (Linux mlx5_query_port_roce()). */
-	if (speed == RTE_ETH_SPEED_NUM_40G)
+	 * 400 Gbit/s over eight lanes, those of newer cards (Linux mlx5_query_port_roce()). 0 is a
+	 * code of verbs that this driver does not know. */
+	if (speed == RTE_ETH_SPEED_NUM_40G || speed == 0)
 		return true;
 	/* uverbs has NDR for faster lanes (Linux copy_port_attr_to_resp()), which are XDR. */
 	return netdev_speed == 2 * speed;
@@ -87,7 +88,8 @@ mdv_link_update(struct rte_eth_dev *dev, int wait)
 	if (ret != 0)
 		return ret;
 	link.link_status = up ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN;
-	link.link_speed = up ? speed : RTE_ETH_SPEED_NUM_NONE;
+	if (up)
+		link.link_speed = speed != 0 ? speed : RTE_ETH_SPEED_NUM_UNKNOWN;
 	return rte_eth_linkstatus_set(dev, &link);
 }
 

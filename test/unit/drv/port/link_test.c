@@ -122,7 +122,9 @@ both_sides_make_the_link(void **state)
 		{ true, true, 0, 40000, 40000, 0, true, 40000 },
 		{ true, true, 0, 40000, 400000, -ENODATA, true, 40000 },
 		{ true, true, 0, 50000, 100000, 0, true, 50000 },
-		{ true, true, 0, 0, 100000, 0, true, 0 },
+		/* An unknown one may be any; and the netdev may not say. */
+		{ true, true, 0, 0, 1600000, 0, true, 1600000 },
+		{ true, true, 0, 0, 100000, -ENODATA, true, 0 },
 	};
 
 	(void)state;
@@ -177,6 +179,13 @@ the_link_is_shown_as_it_is(void **state)
 	assert_int_equal(mdv_link_update(&rig.dev, 1), -1);
 	assert_int_equal(link->link_autoneg, RTE_ETH_LINK_FIXED);
 	assert_int_equal(now.nb_queries, 3);
+	now.speed = 0;
+	now.speed_result = -ENODATA;
+	assert_int_equal(mdv_link_update(&rig.dev, 0), -1);
+	assert_int_equal(link->link_speed, RTE_ETH_SPEED_NUM_UNKNOWN);
+	now.speed = 25000;
+	assert_int_equal(mdv_link_update(&rig.dev, 0), -1);
+	now.nb_queries = 3;
 	/* It stays as it was. */
 	now.device_result = -EIO;
 	assert_int_equal(mdv_link_update(&rig.dev, 0), -EIO);
