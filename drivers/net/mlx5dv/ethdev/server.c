@@ -41,6 +41,13 @@ give_copy(struct mdv_mp_fds *give, int fd)
 	return 0;
 }
 
+static void
+take_back(struct mdv_mp_fds *give)
+{
+	while (give->nb != 0)
+		close(give->fds[--give->nb]);
+}
+
 static int
 attach(struct mdv_port *port, struct mdv_mp_message *message,
 	__rte_unused const struct mdv_mp_fds *got, struct mdv_mp_fds *give)
@@ -61,8 +68,11 @@ attach(struct mdv_port *port, struct mdv_mp_message *message,
 	ret = give_copy(give, port->device.ctx->cmd_fd);
 	if (ret == 0 && pidfd >= 0)
 		ret = give_copy(give, pidfd);
+	/* Who is refused closes none. */
 	if (ret == 0)
 		port->primary.nb_attached++;
+	else
+		take_back(give);
 	return ret;
 }
 
@@ -191,7 +201,7 @@ recreate_tx(struct mdv_port *port, struct mdv_mp_message *message,
 		return ret;
 	ret = mdv_recover_tx_now(txq);
 	if (ret != 0)
-		close(give->fds[--give->nb]);
+		take_back(give);
 	return ret;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -263,6 +264,37 @@ who_attaches_gets_the_device_and_sees_the_end(void **state)
 	assert_int_equal(ask_for(MDV_MP_DETACH, 0), 0);
 	assert_int_equal(ask_for(MDV_MP_DETACH, 0), 0);
 	assert_int_equal(rig.port.primary.nb_attached, 0);
+}
+
+/** @return the number that the next descriptor of this process gets. */
+static int
+next_fd(void)
+{
+	const int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/** A process that is refused gets nothing that it would have to close. */
+static void
+half_of_what_an_attachment_needs_is_not_given(void **state)
+{
+	const int fd = next_fd();
+	struct mdv_mp_fds give = { .nb = 0 };
+	struct rlimit limit, room;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (int nb = 0; nb < 2; nb++) {
+		room = (struct rlimit){ .rlim_cur = fd + nb, .rlim_max = limit.rlim_max };
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &room), 0);
+		assert_int_equal(attach(&give), -EMFILE);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		assert_int_equal(give.nb, 0);
+		assert_int_equal(next_fd(), fd);
+		assert_int_equal(rig.port.primary.nb_attached, 0);
+	}
 }
 
 static void
@@ -592,6 +624,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			who_attaches_gets_the_device_and_sees_the_end, port_make, port_free),
+		cmocka_unit_test_setup_teardown(
+			half_of_what_an_attachment_needs_is_not_given, port_make, port_free),
 		cmocka_unit_test_setup_teardown(
 			who_cannot_take_part_is_refused, port_make, port_free),
 		cmocka_unit_test_setup_teardown(told_are_those_who_attached, port_make, port_free),
